@@ -1,0 +1,61 @@
+# Needs Python 3.11+, make and gcc (for wheels that a platform lacks). Everything else is installed into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check requirements bench lock clean
+
+help: ## what there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
+
+demo: $(VENV)/runtime ## three simulated providers behind a gateway, on :4000
+	@$(BIN)/pointsman demo $(ARGS)
+
+test: check clients ## everything: checks, and end-to-end tests against real clients
+	$(BIN)/python -m pytest -q tests/integration tests/e2e
+
+check: $(VENV)/dev ## format, lint, types, import contracts, unit, property, scenario and docs tests (< 2 min)
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m pytest -q -n 2 tests --ignore=tests/integration --ignore=tests/e2e
+
+requirements: $(VENV)/dev ## every id of the specification with its tests, and the ids that have none
+	$(BIN)/python -m tests.requirements
+
+bench: $(VENV)/dev ## cost of a request beside a bare relay, in one run
+	$(BIN)/python -m benchmarks.run $(ARGS)
+
+lock: ## resolve the dependencies anew (needs uv)
+	uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header -o requirements/runtime.txt
+	uv pip compile -q pyproject.toml --group build --group dev --universal --python-version 3.11 --generate-hashes --no-header -o requirements/dev.txt
+	uv pip compile -q --group pyproject.toml:build --universal --python-version 3.11 --generate-hashes --no-header -o requirements/build.txt
+
+clean: ## remove the virtual environments and everything tests leave behind
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .coverage
+
+$(VENV)/python:
+	$(PYTHON) -c 'import sys; sys.exit("Pointsman needs Python 3.11 or newer; set PYTHON=python3.11") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/runtime: $(VENV)/python requirements/runtime.txt requirements/build.txt pyproject.toml
+	$(PIP) install --require-hashes -r requirements/runtime.txt -r requirements/build.txt
+	$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/runtime requirements/dev.txt
+	$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# one environment per client: what they depend on differs from release to release
+.PHONY: clients
+clients: $(VENV)/clients/openai-2 $(VENV)/clients/openai-3
+
+$(VENV)/clients/%: requirements/client-%.txt $(VENV)/python
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r $<
+	@touch $@

@@ -1,0 +1,159 @@
+"""The composition root: the only place where the parts are built and wired together."""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import random
+import signal
+from collections.abc import Callable, Iterator
+
+from pointsman import __version__
+from pointsman.config.load import Loaded
+from pointsman.control.api import AdminServer, application
+from pointsman.dialects.registry import DIALECTS
+from pointsman.domain.ports import Clock, Rng
+from pointsman.domain.request import Dialect
+from pointsman.domain.target import Target
+from pointsman.http1.clock import SystemClock
+from pointsman.http1.limits import EdgeLimits, UpstreamLimits, Watchdog
+from pointsman.http1.pool import ConnectionPool
+from pointsman.http1.server import EdgeServer
+from pointsman.observability.decision_log import DecisionLog
+from pointsman.observability.metrics import BREAKER_VALUE, Metrics, Sample
+from pointsman.proxy.handler import ModelHandler
+from pointsman.proxy.live import Live
+from pointsman.proxy.parts import Parts
+from pointsman.proxy.recorder import Recorder
+from pointsman.proxy.server import FrontDoor
+from pointsman.signals.board import SignalBoard
+from pointsman.upstream.client import Upstream
+
+log = logging.getLogger(__name__)
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM)
+
+
+class App:
+    """One gateway process: data plane, admin listener and everything they share."""
+
+    def __init__(self, loaded: Loaded, *, rng: Rng | None = None, clock: Clock | None = None) -> None:
+        self._settings = settings = loaded.settings
+        loop = asyncio.get_running_loop()
+        self._clock = clock or SystemClock()
+        self._rng = rng or random.Random()  # noqa: S311  # spreads load; guards nothing
+        self.live = Live(loaded.snapshot)
+        self.board = SignalBoard(self._rng)
+        self.metrics = Metrics()
+        self._decisions = DecisionLog(settings.decisions_path, settings.decisions_max_bytes)
+        self._recorder = Recorder(self._decisions, self.metrics, logs_requests=settings.log_requests)
+        self.metrics.before_scrape = self._recorder.digest  # a scrape sees every request that has ended
+        self._watchdog = Watchdog(loop)
+        limits = UpstreamLimits()
+        self._pool = ConnectionPool(loop, limits, self._watchdog)
+        front_door = self._front_door(limits)
+        edge_limits = EdgeLimits(body_bytes=settings.body_limit_bytes, connections=settings.max_connections)
+        self._edge = EdgeServer(front_door, front_door.render_error, edge_limits, self._watchdog)
+        self._admin = AdminServer(application(self.metrics.exposition, lambda: self.live.is_ready))
+        self._register_gauges()
+
+    def _front_door(self, limits: UpstreamLimits) -> FrontDoor:
+        settings, codec = self._settings, DIALECTS[Dialect.OPENAI_CHAT]
+        shows_details = settings.response_headers == "full"
+        upstream = Upstream(self._pool, self._watchdog)
+        parts = Parts(
+            self.live, self.board, upstream, self._recorder, self._rng, self._clock, limits, shows_details
+        )  # fmt: skip
+        return FrontDoor(codec, ModelHandler(codec, parts), parts)
+
+    # --- life
+
+    async def start(self) -> None:
+        """Open the record file and both listeners. Raises OSError when one of them cannot be had."""
+        self._decisions.start()
+        self._watchdog.start()
+        self._watchdog.watch(self._recorder)
+        self._watchdog.watch(self._decisions)
+        self._pool.start()
+        await self._edge.start(self._settings.listen.host, self._settings.listen.port)
+        await self._admin.start(self._settings.admin_listen.host, self._settings.admin_listen.port)
+        gc.collect()
+        gc.freeze()  # what lives as long as the process need not be looked at again
+        gc.set_threshold(50_000, 20, 50)  # requests make no cycles: looking for them every 700 objects is waste
+
+    async def stop(self) -> None:
+        """Readiness off, listener closed, running answers ended within the drain time, records written."""
+        self.live.is_draining = True
+        await self._edge.drain(self._settings.drain_s)
+        self._pool.close()
+        self._watchdog.stop()
+        await self._admin.stop()
+        self._recorder.digest()
+        self._decisions.close()
+
+    @property
+    def port(self) -> int:
+        return self._edge.port
+
+    @property
+    def admin_port(self) -> int:
+        return self._admin.port
+
+    # --- live state as metrics
+
+    def _register_gauges(self) -> None:
+        gauge = self.metrics.live_gauge
+        gauge("in_flight", "Attempts on their way.", ("target",), self._in_flight)
+        gauge("breaker_state", "0 closed, 0.5 half-open, 1 open.", ("target",), self._breakers)
+        gauge("connections", "Connections of callers.", (), lambda: [((), float(len(self._edge.connections)))])
+        gauge("config_version", "Version of the configuration that is live.", (), self._config_version)
+        gauge("records_dropped", "Decision records that were lost.", (), lambda: [((), float(self._decisions.dropped))])
+        gauge("build_info", "Always 1.", ("version",), lambda: [((__version__,), 1.0)])
+
+    def _targets(self) -> Iterator[Target]:
+        seen: dict[str, Target] = {}
+        for group in self.live.snapshot.groups.values():
+            for member in group.members:
+                seen[member.target.state_key] = member.target
+        return iter(seen.values())
+
+    def _in_flight(self) -> list[Sample]:
+        return [((target.id,), float(self.board.in_flight(target))) for target in self._targets()]
+
+    def _breakers(self) -> list[Sample]:
+        now = self._clock.now()
+        return [
+            ((target.id,), BREAKER_VALUE[self.board.target_view(target, now).breaker]) for target in self._targets()
+        ]
+
+    def _config_version(self) -> list[Sample]:
+        return [((), float(self.live.snapshot.config_version))]
+
+
+async def serve(loaded: Loaded, *, on_ready: Callable[[App], None], duration_s: float | None = None) -> None:
+    """Run until a signal comes, or for `duration_s`; a second signal has its usual, sudden effect."""
+    app = App(loaded)
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in _STOPPING:
+        loop.add_signal_handler(number, stopped.set)
+    try:
+        await app.start()
+        on_ready(app)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(duration_s):
+                await stopped.wait()
+    finally:
+        for number in _STOPPING:
+            loop.remove_signal_handler(number)
+        log.info("stopping")
+        await app.stop()
+
+
+def new_loop() -> asyncio.AbstractEventLoop:
+    """The loop of uvloop where it exists, else asyncio's own."""
+    try:
+        import uvloop  # noqa: PLC0415  # absent on Windows
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()

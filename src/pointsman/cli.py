@@ -1,0 +1,92 @@
+"""The command line. Everything heavy is imported inside the command that needs it, so that help is fast."""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from pointsman.app import App
+    from pointsman.config.load import Loaded
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="An LLM gateway whose routing you can prove.",
+)
+
+Config = Annotated[
+    Path, typer.Option("--config", "-c", envvar="POINTSMAN_CONFIG", help="The configuration file.", show_default=True)
+]
+
+
+@app.command()
+def serve(config: Config = Path("pointsman.yaml")) -> None:
+    """Run the gateway: data plane and admin listener."""
+    from pointsman import app as gateway  # noqa: PLC0415
+    from pointsman.observability.logging import configure  # noqa: PLC0415
+
+    loaded = _load(config)
+    configure(loaded.settings.log_level)
+    for line in (*map(str, loaded.warnings), *loaded.notes):
+        typer.echo(line, err=True)
+    with asyncio.Runner(loop_factory=gateway.new_loop) as runner:
+        try:
+            runner.run(gateway.serve(loaded, on_ready=_say_ready))
+        except OSError as error:
+            _fail(f"cannot start: {error}. Is another process using the address? Change server.listen.")
+
+
+@app.command()
+def check(file: Annotated[Path, typer.Argument(help="The configuration file.")] = Path("pointsman.yaml")) -> None:
+    """Validate a configuration, offline; says which strategy each group has and why. Exit code 0 or 1."""
+    loaded = _load(file)
+    for warning in loaded.warnings:
+        typer.echo(f"warning: {warning}")
+    for note in loaded.notes:
+        typer.echo(note)
+    typer.echo(f"{file}: ok")
+
+
+@app.command()
+def demo(
+    duration: Annotated[float | None, typer.Option(help="Stop after so many seconds; default: Ctrl-C.")] = None,
+    port: Annotated[int, typer.Option(help="Port of the gateway; the admin listener gets the next one.")] = 4000,
+) -> None:
+    """Three simulated providers behind a gateway: no key, no network."""
+    from pointsman.app import new_loop  # noqa: PLC0415
+    from pointsman.demo import run  # noqa: PLC0415
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        try:
+            runner.run(run(port=port, duration_s=duration))
+        except OSError as error:
+            _fail(f"cannot start: {error}. Is another process using the port? Try --port.")
+
+
+def _load(path: Path) -> "Loaded":
+    from pointsman.config.load import load  # noqa: PLC0415
+    from pointsman.config.problems import ConfigError  # noqa: PLC0415
+
+    try:
+        return load(path, environ=os.environ, created_utc=int(time.time()))
+    except ConfigError as error:
+        _fail(str(error))
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(message, err=True)
+    raise typer.Exit(1)
+
+
+def _say_ready(running: "App") -> None:
+    typer.echo(f"gateway on port {running.port}, admin on port {running.admin_port}", err=True)
+
+
+def main() -> None:
+    """The entry point."""
+    app()

@@ -1,0 +1,1 @@
+"""The configuration file: read, checked and compiled into Settings and a Snapshot. May import `domain` only."""

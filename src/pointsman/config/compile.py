@@ -1,0 +1,141 @@
+"""A checked file to the domain's values: nothing else leaves this package."""
+
+import os
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from pathlib import Path
+from types import MappingProxyType
+
+import msgspec
+
+from pointsman.config import values
+from pointsman.config.kinds import KINDS
+from pointsman.config.rules import needs_key
+from pointsman.config.schema import ConfigFile, GroupEntry, ProviderEntry, TimeoutsSection
+from pointsman.config.settings import DECISIONS_FILE, STATE_FOLDER, Settings
+from pointsman.config.strategy import Choice, choose
+from pointsman.config.targets import place_of, same_as, upstream_model
+from pointsman.domain.policy import Cooldown, Retry, RoutingPolicy, Timeouts
+from pointsman.domain.secret import Secret
+from pointsman.domain.snapshot import Snapshot
+from pointsman.domain.target import Member, ModelGroup, Provider, Target, Terminator
+
+PROCESS_KEY = os.urandom(16)  # makes digests of credentials worthless outside of this process
+_DEFAULT_WEIGHT = 1.0  # of a target without one: an equal share
+
+
+def settings_of(config: ConfigFile, folder: Path, environ: Mapping[str, str]) -> Settings:
+    """The part that is fixed at start. A relative path counts from `folder`, where the file is."""
+    server, decisions = config.server, config.records.decisions
+    return Settings(
+        listen=server.listen,
+        admin_listen=server.admin_listen,
+        body_limit_bytes=server.limits.body,
+        max_connections=server.limits.connections,
+        drain_s=server.drain,
+        response_headers=server.response_headers,
+        decisions_path=_decisions_path(decisions.path, folder, environ),
+        decisions_max_bytes=decisions.max_bytes,
+        log_level=config.logs.level,
+        log_requests=config.logs.requests,
+    )
+
+
+def snapshot_of(config: ConfigFile, config_version: int, created_utc: int, credential_key: bytes) -> Snapshot:
+    """The part that a reload replaces as a whole."""
+    timeouts = _timeouts(config.timeouts)
+    providers = {name: _provider(name, entry, timeouts) for name, entry in config.providers.items()}
+    groups: dict[str, ModelGroup] = {}
+    for name, entry in config.models.items():
+        if entry.enabled:
+            group = _group(config, name, entry, credential_key)
+            groups.update(dict.fromkeys((name, *entry.aliases), group))
+    return Snapshot(
+        config_version=config_version,
+        groups=MappingProxyType(groups),
+        providers=MappingProxyType(providers),
+        created_utc=created_utc,
+        timeouts=timeouts,
+    )
+
+
+def notes_of(snapshot: Snapshot, config: ConfigFile) -> tuple[str, ...]:
+    """What was decided for each group, in the order of the file."""
+    return tuple(line for name in config.models for line in _group_notes(name, config.models[name], snapshot))
+
+
+def _group_notes(name: str, entry: GroupEntry, snapshot: Snapshot) -> Iterable[str]:
+    group = snapshot.group(name)
+    if group is None:
+        yield f"{name}: not enabled"
+        return
+    policy = group.policy
+    order = ", then ".join(member.target.id for member in group.members)
+    shares = "/".join(f"{member.weight:g}" for member in group.members)
+    detail = order if policy.strategy == "failover" else shares
+    yield f"{name}: {policy.strategy} ({detail}) because {policy.strategy_reason}"
+    missing = [m.target.id for m, target in zip(group.members, entry.targets, strict=True) if target.weight is None]
+    if 0 < len(missing) < len(group.members):
+        yield f"{name}: {', '.join(missing)} has no weight and so weighs {_DEFAULT_WEIGHT:g}"
+
+
+def _decisions_path(written: str | None, folder: Path, environ: Mapping[str, str]) -> Path:
+    home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+    if written is not None:
+        return folder / (home / written[2:] if written.startswith("~/") else written)
+    state = environ.get("XDG_STATE_HOME", "")
+    # The XDG specification: a relative path is invalid and to be ignored.
+    root = Path(state) if state.startswith("/") else home / ".local" / "state"
+    return root / STATE_FOLDER / DECISIONS_FILE
+
+
+def _timeouts(section: TimeoutsSection) -> Timeouts:
+    return Timeouts(**{f"{key}_s": seconds for key, seconds in section.model_dump().items()})
+
+
+def _provider(name: str, entry: ProviderEntry, timeouts: Timeouts) -> Provider:
+    kind = KINDS[entry.kind]
+    url = entry.base_url or values.base_url(kind.base_url)
+    overrides = entry.timeouts.model_dump(exclude_none=True)
+    return Provider(
+        name=name,
+        kind=entry.kind,
+        origin=url.origin,
+        path_prefix=url.path_prefix,
+        timeouts=msgspec.structs.replace(timeouts, **{f"{key}_s": seconds for key, seconds in overrides.items()}),
+        api_key=None if entry.api_key is None else Secret(entry.api_key),
+        headers=tuple(entry.headers.items()),
+        terminator=Terminator(entry.terminator),
+        idle_connection_s=kind.idle_connection_s,
+    )
+
+
+def _group(config: ConfigFile, name: str, entry: GroupEntry, credential_key: bytes) -> ModelGroup:
+    places = [place for place in map(place_of, entry.targets) if place is not None]  # the rules left no None
+    identities = [same_as(config.providers[provider], reference) for provider, reference in places]
+    members = tuple(
+        Member(
+            _target(provider, config.providers[provider], reference, credential_key),
+            _DEFAULT_WEIGHT if target.weight is None else target.weight,
+        )
+        for (provider, reference), target in zip(places, entry.targets, strict=True)
+    )
+    return ModelGroup(name, tuple(entry.aliases), members, _policy(config, entry, choose(entry, identities)))
+
+
+def _target(provider: str, entry: ProviderEntry, reference: str, credential_key: bytes) -> Target:
+    model = upstream_model(entry, reference)
+    credential = blake2b((entry.api_key or "").encode(), key=credential_key, digest_size=4).hexdigest()
+    public_id = f"{provider}/{model}"
+    has_credential = entry.api_key is not None or not needs_key(entry)
+    return Target(public_id, provider, model, f"{public_id}#{credential}", has_credential=has_credential)
+
+
+def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPolicy:
+    return RoutingPolicy(
+        strategy=choice.strategy,
+        strategy_reason=choice.reason,
+        on_all_unavailable=entry.on_all_unavailable,
+        cooldown=Cooldown(base_s=config.cooldown.base, max_s=config.cooldown.max),
+        retry=Retry(**config.retry.model_dump()),
+    )

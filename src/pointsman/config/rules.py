@@ -1,0 +1,142 @@
+"""Rules that concern several keys at once. Runs on a document that may have gaps where values were dropped."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from pointsman.config import values
+from pointsman.config.document import Document
+from pointsman.config.kinds import KINDS
+from pointsman.config.problems import KeyPath, nearest, quoted
+from pointsman.config.schema import ConfigFile, GroupEntry, ProviderEntry
+from pointsman.config.settings import MAX_DRAIN_S
+from pointsman.config.targets import place_of, upstream_model
+
+# A limit that is written out must not be longer than the one that contains it (here: of the whole request).
+_WITHIN: dict[str, tuple[str, ...]] = {
+    "connect": ("total", "total_stream"),
+    "first_content": ("total", "total_stream"),
+    "first_content_reasoning": ("total", "total_stream"),
+    "idle": ("total_stream",),
+    "idle_reasoning": ("total_stream",),
+}
+
+
+def check(document: Document, config: ConfigFile) -> None:
+    """Note everything that the schema cannot see."""
+    _check_server(document, config)
+    _check_limits(document, config)
+    for name, provider in config.providers.items():
+        _check_provider(document, ("providers", name), provider)
+    _check_names(document, config)
+    for name, group in config.models.items():
+        _check_targets(document, config, name)
+        _check_weights(document, ("models", name, "targets"), group)
+    if not config.models and document.is_whole(("models",)):
+        document.warn(("models",), "there is no model group: nothing can be asked for", "Add one under `models`.")
+
+
+def _check_server(document: Document, config: ConfigFile) -> None:
+    server = config.server
+    for key, address in (("listen", server.listen), ("admin_listen", server.admin_listen)):
+        if not values.is_loopback(address.host):
+            fix = f"Listen on 127.0.0.1:{address.port}, and let a proxy with authentication face the network."
+            document.add(("server", key), "with `auth: {mode: none}` only loopback addresses are allowed", fix)
+    if server.listen == server.admin_listen and server.listen.port:
+        document.add(("server", "admin_listen"), "`listen` has the same address", "Give one of them another port.")
+    if server.drain > MAX_DRAIN_S:
+        document.add(("server", "drain"), "must be at most 10m", "Write 10m or less.")
+
+
+def _check_limits(document: Document, config: ConfigFile) -> None:
+    if config.cooldown.max < config.cooldown.base:
+        fix = "Raise `max` to at least `base`, or lower `base`."
+        document.add(("cooldown", "max"), f"must not be below `base`, {config.cooldown.base:g} s", fix)
+    written = config.timeouts.model_dump(include=config.timeouts.model_fields_set)
+    _check_timeouts(document, config, ("timeouts",), written)
+    for name, provider in config.providers.items():
+        _check_timeouts(document, config, ("providers", name, "timeouts"), provider.timeouts.model_dump())
+
+
+def _check_timeouts(document: Document, config: ConfigFile, path: KeyPath, written: dict[str, float | None]) -> None:
+    totals = {"total": config.timeouts.total, "total_stream": config.timeouts.total_stream}
+    for inner, outer in ((inner, outer) for inner, outers in _WITHIN.items() for outer in outers):
+        seconds = written.get(inner)
+        if seconds is not None and seconds > totals[outer] and document.is_whole(("timeouts", outer)):
+            fix = f"Lower it, or raise `timeouts.{outer}`."
+            document.add((*path, inner), f"is longer than the whole request, `{outer}` of {totals[outer]:g} s", fix)
+            document.closed.add((*path, inner))  # one message per value
+
+
+def _check_provider(document: Document, path: KeyPath, provider: ProviderEntry) -> None:
+    kind = KINDS[provider.kind]
+    if provider.base_url is None and kind.base_url is None and document.is_whole(path):
+        fix = "Write where it listens, for example base_url: http://127.0.0.1:8000/v1."
+        document.add((*path, "base_url"), f"is missing, and {provider.kind} has no address of its own", fix)
+    doubles = [name for name, count in Counter(map(str.lower, provider.headers)).items() if count > 1]
+    for name in (name for name in provider.headers if name.lower() in doubles):
+        document.add((*path, "headers", name), "the header is there twice", "Keep one spelling of it.")
+    if needs_key(provider) and provider.api_key is None:
+        fix = f"Write api_key: ${{{kind.key_variable}}}."
+        document.warn((*path, "api_key"), "no key: the targets of this provider are listed as unavailable", fix)
+
+
+def needs_key(provider: ProviderEntry) -> bool:
+    """Whether requests go to a vendor's own address, which wants a key."""
+    own = KINDS[provider.kind].base_url
+    return own is not None and (provider.base_url is None or provider.base_url.origin == values.base_url(own).origin)
+
+
+def _check_names(document: Document, config: ConfigFile) -> None:
+    owners = {name: f"the name of group {quoted(name)}" for name in config.models}
+    for group, entry in config.models.items():
+        for index, alias in enumerate(entry.aliases):
+            path = ("models", group, "aliases", index)
+            if (owner := owners.get(alias)) is not None:
+                document.add(path, f"{document.shown(path, alias)} is already {owner}", "Rename or remove one of them.")
+            else:
+                owners[alias] = f"an alias of group {quoted(group)}"
+
+
+def _check_targets(document: Document, config: ConfigFile, group: str) -> None:
+    seen: dict[tuple[str, str], int] = {}
+    for index, (path, place) in enumerate(_places(document, config, group)):
+        if place is None:
+            continue
+        provider, reference = place
+        if provider not in config.providers:
+            _check_declared(document, config, path, provider)
+            continue
+        target = provider, upstream_model(config.providers[provider], reference)
+        if (first := seen.setdefault(target, index)) != index:
+            message = f"the same provider and model as targets[{first}]"
+            document.add(path, message, "Remove one, and give the other the sum of their weights.")
+
+
+def _places(document: Document, config: ConfigFile, group: str) -> Iterator[tuple[KeyPath, tuple[str, str] | None]]:
+    for index, entry in enumerate(config.models[group].targets):
+        path: KeyPath = ("models", group, "targets", index)
+        place = place_of(entry)
+        if place is None and document.is_whole(path):
+            fix = "Write {model: provider/model}, or {provider: ..., model_ref: ...}, not a mixture."
+            document.add(path, "does not say which model of which provider", fix)
+        yield path, place
+
+
+def _check_declared(document: Document, config: ConfigFile, path: KeyPath, provider: str) -> None:
+    """Note a provider that is nowhere declared, unlike one that was dropped as faulty."""
+    if document.is_closed(("providers",)) or document.is_closed(("providers", provider)):
+        return
+    names = {*config.providers, *(str(closed[1]) for closed in document.closed if closed[:1] == ("providers",))}
+    key = "model" if document.value((*path, "provider")) is None else "provider"
+    place = (*path, key)
+    fix = nearest(provider, names, otherwise="Declare it under `providers`.")
+    document.add(place, f"unknown provider {document.shown(place, provider)}", fix)
+
+
+def _check_weights(document: Document, path: KeyPath, group: GroupEntry) -> None:
+    if not document.is_whole(path):
+        return
+    if not group.targets:
+        document.add(path, "there is no target", "Add one, for example - {model: provider/model}.")
+    elif all(target.weight == 0 for target in group.targets):
+        document.add(path, "all weights are 0, so nothing could serve", "Give at least one target a weight above 0.")

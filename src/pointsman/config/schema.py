@@ -1,0 +1,178 @@
+"""The shape of `pointsman.yaml`. Only keys that have behaviour are here; every other key is an error."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
+
+from pointsman.config import settings, values
+from pointsman.config.scalars import reread
+from pointsman.domain.policy import Cooldown, OnAllUnavailable, Retry, Timeouts
+
+_MAX_WEIGHT = 1e9  # a sum of weights must stay finite
+_MAX_CONNECTIONS = 1_000_000
+_MAX_ATTEMPTS = 100
+_MAX_BUDGET = 1e6
+
+Duration = Annotated[float, BeforeValidator(values.duration_s)]
+Size = Annotated[int, BeforeValidator(values.size_bytes)]
+ListenAddress = Annotated[settings.Address, PlainValidator(values.address)]
+Flag = Annotated[bool, BeforeValidator(reread)]
+Version = Annotated[int, BeforeValidator(reread), AfterValidator(values.version)]
+Weight = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_WEIGHT), BeforeValidator(reread)]
+Requests = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_BUDGET), BeforeValidator(reread)]
+Ratio = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1), BeforeValidator(reread)]
+Connections = Annotated[int, Field(ge=1, le=_MAX_CONNECTIONS), BeforeValidator(reread)]
+Attempts = Annotated[Annotated[int, Field(ge=1, le=_MAX_ATTEMPTS)] | None, BeforeValidator(reread)]
+Url = Annotated[values.BaseUrl, PlainValidator(values.base_url)]
+GroupName = Annotated[str, AfterValidator(values.group_name)]
+ProviderName = Annotated[str, AfterValidator(values.provider_name)]
+UpstreamModel = Annotated[str, AfterValidator(values.upstream_model)]
+FilePath = Annotated[str, AfterValidator(values.file_path)]
+Credential = Annotated[str, AfterValidator(values.credential)]
+HeaderName = Annotated[str, AfterValidator(values.header_name)]
+HeaderValue = Annotated[str, AfterValidator(values.header_value)]
+OnUnavailable = Annotated[OnAllUnavailable, Field(strict=False)]  # from its text
+Strategy = Literal["weighted", "round_robin", "failover"]
+Kind = Literal["openai", "openrouter", "vllm", "llamacpp", "ollama"]
+
+_TIMEOUTS, _COOLDOWN, _RETRY = Timeouts(), Cooldown(), Retry()
+
+
+class Section(BaseModel):
+    """Strict: no conversion between types, no unknown key."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class LimitsSection(Section):
+    """`server.limits`."""
+
+    body: Size = settings.DEFAULT_BODY_LIMIT_BYTES
+    connections: Connections = settings.DEFAULT_MAX_CONNECTIONS
+
+
+class ServerSection(Section):
+    """`server`."""
+
+    listen: ListenAddress = settings.DEFAULT_LISTEN
+    admin_listen: ListenAddress = settings.DEFAULT_ADMIN_LISTEN
+    limits: LimitsSection = LimitsSection()
+    drain: Duration = settings.DEFAULT_DRAIN_S
+    response_headers: Literal["full", "minimal"] = "full"  # a gateway that explains itself does so by default
+
+
+class AuthSection(Section):
+    """`auth`: no default, because an open door must be written out."""
+
+    mode: Literal["none"]
+
+
+class DecisionsSection(Section):
+    """`records.decisions`."""
+
+    path: FilePath | None = None
+    max_bytes: Size = settings.DEFAULT_DECISIONS_MAX_BYTES
+
+
+class RecordsSection(Section):
+    """`records`."""
+
+    decisions: DecisionsSection = DecisionsSection()
+
+
+class LogsSection(Section):
+    """`logs`."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    requests: Flag = False  # the decision log has them already
+
+
+class TimeoutsSection(Section):
+    """`timeouts`."""
+
+    connect: Duration = _TIMEOUTS.connect_s
+    first_content: Duration = _TIMEOUTS.first_content_s
+    first_content_reasoning: Duration = _TIMEOUTS.first_content_reasoning_s
+    idle: Duration = _TIMEOUTS.idle_s
+    idle_reasoning: Duration = _TIMEOUTS.idle_reasoning_s
+    total: Duration = _TIMEOUTS.total_s
+    total_stream: Duration = _TIMEOUTS.total_stream_s
+
+
+class ProviderTimeouts(Section):
+    """`providers.NAME.timeouts`: limits of one attempt; None: as in `timeouts`. Totals belong to the request."""
+
+    connect: Duration | None = None
+    first_content: Duration | None = None
+    first_content_reasoning: Duration | None = None
+    idle: Duration | None = None
+    idle_reasoning: Duration | None = None
+
+
+class ModelEntry(Section):
+    """`providers.NAME.models.REF`."""
+
+    model: UpstreamModel | None = None  # None: the reference name itself
+    same_as: str | None = None  # None: not known to equal any other model
+
+
+class ProviderEntry(Section):
+    """`providers.NAME`."""
+
+    kind: Kind
+    base_url: Url | None = None  # None: by kind
+    api_key: Credential | None = Field(default=None, repr=False)
+    headers: dict[HeaderName, HeaderValue] = Field(default={}, repr=False)
+    timeouts: ProviderTimeouts = ProviderTimeouts()
+    terminator: Literal["strict", "lenient"] = "strict"
+    models: dict[UpstreamModel, ModelEntry] = {}
+
+
+class TargetEntry(Section):
+    """`models.GROUP.targets[i]`: either `model: provider/model`, or `provider` and `model_ref`."""
+
+    provider: str | None = None
+    model_ref: UpstreamModel | None = None
+    model: UpstreamModel | None = None
+    weight: Weight | None = None
+
+
+class GroupEntry(Section):
+    """`models.GROUP`."""
+
+    enabled: Flag = True
+    aliases: list[GroupName] = []
+    strategy: Strategy | None = None
+    same_model: Annotated[bool | None, BeforeValidator(reread)] = None
+    targets: list[TargetEntry]
+    on_all_unavailable: OnUnavailable = OnAllUnavailable.AUTO
+
+
+class CooldownSection(Section):
+    """`cooldown`."""
+
+    base: Duration = _COOLDOWN.base_s
+    max: Duration = _COOLDOWN.max_s
+
+
+class RetrySection(Section):
+    """`retry`."""
+
+    max_attempts: Attempts = _RETRY.max_attempts
+    budget_base: Requests = _RETRY.budget_base
+    budget_ratio: Ratio = _RETRY.budget_ratio
+
+
+class ConfigFile(Section):
+    """The whole file."""
+
+    version: Version
+    server: ServerSection = ServerSection()
+    auth: AuthSection
+    records: RecordsSection = RecordsSection()
+    logs: LogsSection = LogsSection()
+    providers: dict[ProviderName, ProviderEntry] = {}
+    models: dict[GroupName, GroupEntry] = {}
+    cooldown: CooldownSection = CooldownSection()
+    timeouts: TimeoutsSection = TimeoutsSection()
+    retry: RetrySection = RetrySection()

@@ -1,0 +1,47 @@
+"""What is fixed when the process starts. Defaults that are no routing policy live here, with their reason."""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+
+
+class Address(Struct, frozen=True):
+    """Where to listen. Port 0 lets the system choose."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+DEFAULT_LISTEN = Address("127.0.0.1", 4000)  # loopback: nobody else is let in unless asked for
+DEFAULT_ADMIN_LISTEN = Address("127.0.0.1", 4001)  # its own port, so that a firewall can tell them apart
+DEFAULT_BODY_LIMIT_BYTES = 32 * MIB  # a long agent session with images
+DEFAULT_MAX_CONNECTIONS = 10_000  # below what a raised file limit allows, far above what one process serves
+DEFAULT_DRAIN_S = 30.0  # what Kubernetes grants before it kills
+MAX_DRAIN_S = 600.0  # longer holds up every roll-out
+DEFAULT_DECISIONS_MAX_BYTES = 256 * MIB  # about 300,000 decisions
+STATE_FOLDER = "pointsman"
+DECISIONS_FILE = "decisions.jsonl"
+
+SELF_HOSTED_IDLE_CONNECTION_S = 4.0  # vLLM and llama.cpp close idle sockets after 5 s; be earlier
+HOSTED_IDLE_CONNECTION_S = 60.0  # hosted edges keep them for minutes, and a TLS handshake is worth saving
+
+
+class Settings(Struct, frozen=True):
+    """The process itself; a reload cannot change it."""
+
+    listen: Address
+    admin_listen: Address
+    body_limit_bytes: int
+    max_connections: int
+    drain_s: float
+    response_headers: str  # full | minimal
+    decisions_path: Path
+    decisions_max_bytes: int
+    log_level: str  # debug | info | warning | error
+    log_requests: bool  # one line per request

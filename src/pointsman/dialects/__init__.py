@@ -1,0 +1,1 @@
+"""Wire formats (pure): bytes to facts and back. May import `domain` only. The registry is `registry.DIALECTS`."""

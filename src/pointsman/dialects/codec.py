@@ -1,0 +1,71 @@
+"""What the proxy asks of a dialect: one object per wire format."""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from pointsman.domain.errors import GatewayError
+from pointsman.domain.outcome import ProviderError, Usage
+from pointsman.domain.request import RequestFacts
+
+
+class ParsedRequest(Struct, frozen=True, gc=False):
+    """A request body that was read, and where its bytes may be edited."""
+
+    facts: RequestFacts
+    body: bytes
+    model_span: tuple[int, int]  # of the JSON string that names the model
+    usage_edit: tuple[int, int, bytes] | None = None  # start, end, replacement: asks for the usage of a stream
+
+
+class EventFacts(Struct, frozen=True, gc=False):
+    """One event of a streamed answer, read as far as the relay needs it. All defaults: relay it as it is."""
+
+    has_content: bool = False  # text, tool or reasoning; looked for only until the first one, which commits
+    finish_reason: str | None = None
+    usage: Usage | None = None
+    is_usage_only: bool = False
+    error: ProviderError | None = None
+    is_terminator: bool = False
+    is_malformed: bool = False
+
+
+PLAIN_EVENT = EventFacts()  # compared by identity on the hot path
+
+
+class AnswerFacts(Struct, frozen=True, gc=False):
+    """A unary answer, read as far as routing needs it. All None: a proper answer without usage."""
+
+    usage: Usage | None = None
+    error: ProviderError | None = None  # an error inside a success (B-15)
+    fault: str | None = None  # "malformed" or "empty" (B-11, B-16)
+
+
+class Codec(Protocol):
+    """Reads requests and answers, writes errors. Never touches a byte that it was not asked to edit."""
+
+    path: str  # below the provider's base URL
+
+    def read_request(self, body: bytes) -> ParsedRequest:
+        """Raises GatewayError (400) naming the field."""
+        ...
+
+    def write_request(self, request: ParsedRequest, model: str) -> bytes:
+        """The caller's bytes with the named edits only."""
+        ...
+
+    def read_answer(self, body: bytes) -> AnswerFacts: ...
+
+    def read_error(self, status: int, body: bytes) -> ProviderError:
+        """What a provider said with an error status, whatever shape it came in."""
+        ...
+
+    def read_event(self, data: bytes, *, before_content: bool) -> EventFacts: ...
+
+    def write_error(self, error: GatewayError) -> bytes: ...
+
+    def write_stream_error(self, error: GatewayError) -> bytes:
+        """The events that end a broken stream honestly."""
+        ...
+
+    def write_terminator(self) -> bytes: ...

@@ -1,0 +1,148 @@
+"""OpenAI Chat Completions: `POST /v1/chat/completions`, unary and streamed."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+import msgspec
+from msgspec import Raw
+from msgspec.json import Decoder
+
+from pointsman.dialects import openai_wire as wire
+from pointsman.dialects.codec import PLAIN_EVENT, AnswerFacts, EventFacts, ParsedRequest
+from pointsman.dialects.top_level import Edit, TopLevel, read_top_level, splice
+from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.domain.outcome import ProviderError
+from pointsman.domain.request import Dialect, RequestFacts
+
+T = TypeVar("T")
+
+_EDITED = frozenset(("model", "stream", "stream_options"))  # what was authorised must be what is sent
+_NO_REASONING = frozenset((None, "none", "minimal"))
+
+_DONE = b"[DONE]"
+_CONTENT_EVENT = EventFacts(has_content=True)
+_TERMINATOR_EVENT = EventFacts(is_terminator=True)
+_MALFORMED_EVENT = EventFacts(is_malformed=True)
+
+# built once: making a decoder costs more than all its work for one request
+_MODEL = Decoder(str | None)
+_FLAG = Decoder(bool | None)
+_OPTIONS = Decoder(dict[str, Raw] | None)
+_TEXT = Decoder(str)
+_INTEGER = Decoder(int)
+_LIST = Decoder(list[Raw])
+
+
+class OpenAIChat:
+    """The codec; it has no state."""
+
+    dialect = Dialect.OPENAI_CHAT
+    path = "/chat/completions"
+
+    def read_request(self, body: bytes) -> ParsedRequest:
+        top = read_top_level(body)
+        values = top.values
+        if not _EDITED.isdisjoint(map(str.casefold, values.keys() - _EDITED)):
+            raise _misspelt(values)
+        model = _field(values, "model", _MODEL)
+        if not model:
+            raise GatewayError(ErrorKind.BAD_REQUEST, "Name a model in the field 'model'.", param="model")
+        stream = _field(values, "stream", _FLAG) is True
+        options = _field(values, "stream_options", _OPTIONS) or {}
+        wants_usage = "include_usage" in options and bytes(options["include_usage"]) == b"true"
+        tools = _soft(values, "tools", _LIST)
+        facts = RequestFacts(
+            Dialect.OPENAI_CHAT, model, stream, len(body), len(tools) if tools else 0, "response_format" in values,
+            _soft(values, "reasoning_effort", _TEXT) not in _NO_REASONING,
+            _soft(values, "max_completion_tokens", _INTEGER) or _soft(values, "max_tokens", _INTEGER),
+            wants_usage,
+        )  # fmt: skip
+        edit = _usage_edit(body, top, options) if stream and not wants_usage else None
+        return ParsedRequest(facts, body, top.span("model"), edit)
+
+    def write_request(self, request: ParsedRequest, model: str) -> bytes:
+        start, end = request.model_span
+        edit = start, end, msgspec.json.encode(model)
+        return splice(request.body, [edit] if request.usage_edit is None else [edit, request.usage_edit])
+
+    def read_answer(self, body: bytes) -> AnswerFacts:
+        try:
+            payload = wire.read_payload(body)
+        except wire.UNREADABLE:
+            return AnswerFacts(fault="malformed")
+        usage = wire.usage(payload.usage)
+        error = wire.error_in(payload)
+        if error is not None:
+            return AnswerFacts(usage, error)
+        if not payload.choices or (usage is not None and not usage.output_tokens and wire.says_nothing(payload)):
+            return AnswerFacts(usage, fault="empty")
+        return AnswerFacts(usage)
+
+    def read_error(self, status: int, body: bytes) -> ProviderError:
+        return wire.read_error(status, body)
+
+    def read_event(self, data: bytes, *, before_content: bool) -> EventFacts:
+        if data.strip() == _DONE:
+            return _TERMINATOR_EVENT
+        try:
+            payload = wire.read_payload(data)
+        except msgspec.ValidationError:
+            return PLAIN_EVENT if wire.is_json(data) else _MALFORMED_EVENT  # other shapes are not ours to judge
+        except wire.UNREADABLE:
+            return _MALFORMED_EVENT if data.strip() else PLAIN_EVENT  # an event without data says nothing
+        error = wire.error_in(payload)
+        if error is not None:
+            return EventFacts(error=error)
+        usage = wire.usage(payload.usage)
+        if not payload.choices:
+            return EventFacts(usage=usage, is_usage_only=True) if usage else PLAIN_EVENT
+        has_content = before_content and any(wire.has_content(choice.delta) for choice in payload.choices)
+        finish = payload.choices[0].finish_reason
+        if usage is None and finish is None:
+            return _CONTENT_EVENT if has_content else PLAIN_EVENT
+        return EventFacts(has_content=has_content, usage=usage, finish_reason=finish)
+
+    def write_error(self, error: GatewayError) -> bytes:
+        return msgspec.json.encode({"error": wire.error_object(error)})
+
+    def write_stream_error(self, error: GatewayError) -> bytes:
+        return b"data: %b\n\ndata: [DONE]\n\n" % self.write_error(error)
+
+    def write_terminator(self) -> bytes:
+        return b"data: [DONE]\n\n"
+
+
+def _field(values: Mapping[str, Raw], name: str, decoder: Decoder[T]) -> T | None:
+    """A field that steers the gateway itself: a wrong type is the caller's to mend."""
+    if name not in values:
+        return None
+    try:
+        return decoder.decode(values[name])
+    except msgspec.ValidationError as error:
+        raise GatewayError(ErrorKind.BAD_REQUEST, f"The field '{name}' is wrong: {error}.", param=name) from None
+
+
+def _misspelt(values: Mapping[str, Raw]) -> GatewayError:
+    """A provider that ignores case would read another request than the one that was authorised."""
+    # not lower(): Go takes a long s for an s
+    name = next(name for name in values if name not in _EDITED and name.casefold() in _EDITED)
+    return GatewayError(ErrorKind.BAD_REQUEST, f"Write the field '{name}' in lower case.", param=name)
+
+
+def _soft(values: Mapping[str, Raw], name: str, decoder: Decoder[T]) -> T | None:
+    """A field that only informs: a wrong type is for the provider to refuse."""
+    if name not in values:
+        return None
+    try:
+        return decoder.decode(values[name])
+    except msgspec.ValidationError:
+        return None
+
+
+def _usage_edit(body: bytes, top: TopLevel, options: dict[str, Raw]) -> Edit:
+    """Ask for the usage of a stream; other options stay as they are (E-08)."""
+    if "stream_options" in top.values:
+        start, end = top.span("stream_options")
+        return start, end, msgspec.json.encode({**options, "include_usage": True})
+    at = body.index(b"{") + 1
+    return at, at, b'"stream_options":{"include_usage":true},'

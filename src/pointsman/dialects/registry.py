@@ -1,0 +1,10 @@
+"""The dialects spoken here; a new one is one file and one line."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from pointsman.dialects.codec import Codec
+from pointsman.dialects.openai_chat import OpenAIChat
+from pointsman.domain.request import Dialect
+
+DIALECTS: Mapping[Dialect, Codec] = MappingProxyType({Dialect.OPENAI_CHAT: OpenAIChat()})

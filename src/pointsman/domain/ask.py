@@ -1,0 +1,15 @@
+"""One request as routing sees it."""
+
+from msgspec import Struct
+
+from pointsman.domain.request import Caller, RequestFacts
+from pointsman.domain.snapshot import Snapshot
+
+
+class Ask(Struct, frozen=True, gc=False):
+    """Who asks for what, and the configuration the request began with and keeps."""
+
+    request_id: str
+    caller: Caller
+    facts: RequestFacts
+    snapshot: Snapshot

@@ -1,0 +1,112 @@
+"""What was decided and why: the part of a request that can be explained and replayed."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from pointsman.domain.target import ModelGroup, Target
+
+
+class Exclusion(StrEnum):
+    """The rule that took a target out of the running."""
+
+    WEIGHT_ZERO = "weight_zero"
+    DIALECT_UNSUPPORTED = "dialect_unsupported"
+    NO_CREDENTIAL = "no_credential"
+    TRIED = "tried"
+    PAUSED = "paused"
+    PROBING = "probing"
+
+
+EXCLUSION_TEXT: dict[Exclusion, str] = {
+    Exclusion.WEIGHT_ZERO: "its weight is 0",
+    Exclusion.DIALECT_UNSUPPORTED: "its provider does not speak the request's dialect",
+    Exclusion.NO_CREDENTIAL: "its provider has no credential configured",
+    Exclusion.TRIED: "it was already tried for this request",
+    Exclusion.PAUSED: "it is paused after faults",
+    Exclusion.PROBING: "it is recovering and its one probe is on its way",
+}
+
+
+class DecisionMode(StrEnum):
+    """Which rule made the pick."""
+
+    WEIGHTED = "weighted"
+    ROUND_ROBIN = "round_robin"
+    FAILOVER = "failover"
+    PROBE = "probe"  # a recovering target takes this request as its one trial
+    SINGLE = "single"  # nothing to choose: no strategy ran, no state advanced (G-081)
+    PANIC = "panic"  # everything was unavailable; the least bad target is tried
+
+
+class FinishReason(StrEnum):
+    """Why a request ended."""
+
+    OK = "ok"
+    RESPONSE_STARTED = "response_started"  # an attempt failed after its first content
+    CALLER_FAULT = "caller_fault"
+    CALLER_GONE = "caller_gone"
+    ATTEMPTS_EXHAUSTED = "attempts_exhausted"
+    TARGETS_EXHAUSTED = "targets_exhausted"
+    RETRY_BUDGET_SPENT = "retry_budget_spent"
+    DEADLINE = "deadline"
+    SHUTDOWN = "shutdown"
+    INTERNAL_ERROR = "internal_error"
+    NO_ELIGIBLE_TARGET = "no_eligible_target"
+    ALL_TARGETS_UNAVAILABLE = "all_targets_unavailable"
+    UPSTREAM_RATE_LIMITED = "upstream_rate_limited"
+    UPSTREAM_MISCONFIGURED = "upstream_misconfigured"
+    INVALID_REQUEST = "invalid_request"
+    MODEL_NOT_FOUND = "model_not_found"
+
+
+class Excluded(Struct, frozen=True):
+    """One target and the rule that excluded it."""
+
+    target_id: str
+    rule: Exclusion
+
+
+class Effects(Struct, frozen=True):
+    """State changes that a decision asks for; `exchange` applies them before any await, explain drops them."""
+
+    claim_probe: bool = False  # the picked target is half-open: this attempt is its probe
+    turn_credits: tuple[float, ...] | None = None  # round robin moved on, in the order of the group's members
+
+
+NO_EFFECTS = Effects()
+
+
+class Picked(Struct, frozen=True, gc=False):
+    """The target that was chosen, and how."""
+
+    target: Target
+    mode: DecisionMode
+    propensity: float  # probability of this very pick, given the candidates
+    effects: Effects = NO_EFFECTS
+
+
+class Decision(Struct, frozen=True, gc=False):
+    """A pick, or the reasons why there is none."""
+
+    group: ModelGroup
+    pick: Picked | None
+    candidates: tuple[str, ...] = ()  # ids of the targets that were in the running
+    shares: tuple[float, ...] = ()  # long-run fraction of traffic of each candidate; sums to 1
+    excluded: tuple[Excluded, ...] = ()
+
+
+class AttemptRecord(Struct, frozen=True, gc=False):
+    """One upstream call as the decision record shows it."""
+
+    target_id: str
+    mode: DecisionMode
+    propensity: float
+    outcome_class: str
+    detail: str
+    status: int | None
+    committed: bool
+    started_s: float  # after the request began
+    ttfb_s: float | None
+    ttft_s: float | None
+    duration_s: float

@@ -1,0 +1,55 @@
+"""How an attempt ended."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class OutcomeClass(StrEnum):
+    """The closed set of ends; `routing/retry.py` and `signals/pauses.py` say what each one means."""
+
+    OK = "ok"
+    BROKEN_STREAM = "broken_stream"
+    BAD_PAYLOAD = "bad_payload"
+    CALLER_FAULT = "caller_fault"
+    CONFLICT = "conflict"
+    CREDENTIAL_FAULT = "credential_fault"
+    BLOCKED = "blocked"
+    MISSING = "missing"
+    RATE_LIMITED = "rate_limited"
+    UPSTREAM_FAULT = "upstream_fault"
+    CALLER_GONE = "caller_gone"
+
+
+class Usage(Struct, frozen=True, gc=False):
+    """Tokens as the provider counted them; None means it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class ProviderError(Struct, frozen=True):
+    """What a provider said went wrong. The message is for the caller only: records never carry it."""
+
+    message: str
+    type: str | None = None
+    code: str | None = None
+    param: str | None = None
+
+
+class Outcome(Struct, frozen=True, gc=False):
+    """One attempt, seen from its end. Times are seconds since the attempt began; None: never happened."""
+
+    outcome_class: OutcomeClass
+    detail: str = ""  # closed set of reasons within the class, e.g. "connect_refused"
+    status: int | None = None
+    error: ProviderError | None = None
+    confirmed: bool = False  # the provider's own code proves whose fault it is
+    retry_after_s: float | None = None
+    committed: bool = False  # content had reached the caller
+    ttfb_s: float | None = None
+    ttft_s: float | None = None
+    duration_s: float = 0.0
+    usage: Usage | None = None

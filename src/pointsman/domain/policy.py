@@ -1,0 +1,65 @@
+"""How a group routes. Every default lives here, once, with its reason."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+DEFAULT_MAX_ATTEMPTS = 4  # a fourth failure in a row is an outage, not bad luck
+
+
+class OnAllUnavailable(StrEnum):
+    """What to do when every eligible target is unavailable."""
+
+    AUTO = "auto"  # wait if it is soon, else try the least bad, else refuse
+    WAIT = "wait"
+    TRY = "try"
+    REFUSE = "refuse"
+
+
+class Cooldown(Struct, frozen=True):
+    """Length of pauses, doubling from base to max (G-058)."""
+
+    base_s: float = 30.0  # longer than a restart of a serving process
+    max_s: float = 300.0  # short enough that a recovered target is found again within a coffee
+    jitter_ratio: float = 0.2  # upward only, so that replicas do not return in the same second (A-17)
+    fault_threshold: int = 3  # one transient error never pauses (A-06), three in a row do (A-04)
+    confirm_window_s: float = 60.0  # two callers within this time confirm a fault of ours
+    shared_window_s: float = 600.0  # a target with two callers in this time is shared (I19)
+
+
+class Retry(Struct, frozen=True):
+    """How often one request may be sent, and what all requests of a group may spend on it."""
+
+    max_attempts: int | None = None  # None: min(eligible targets + 1, DEFAULT_MAX_ATTEMPTS)
+    budget_base: float = 30.0  # covers thin traffic
+    budget_ratio: float = 0.2  # Finagle's and linkerd's retry budget: 20 % of requests
+    budget_window_s: float = 10.0
+    backoff_base_s: float = 0.5  # first wait before the same target is asked again
+    backoff_max_s: float = 8.0  # as the vendor SDKs cap theirs
+    max_wait_s: float = 10.0  # longest wait for a paused target while `on_all_unavailable` is auto
+
+
+class Timeouts(Struct, frozen=True, cache_hash=True):
+    """Limits of one attempt, and of the whole request (`total_s`, `total_stream_s`)."""
+
+    connect_s: float = 3.0  # TCP and TLS; three SYNs
+    first_content_s: float = 60.0  # streams: until the first content
+    first_content_reasoning_s: float = 300.0  # streams that reason first, and the silence before a unary answer
+    idle_s: float = 60.0  # between two reads after the first
+    idle_reasoning_s: float = 180.0
+    total_s: float = 600.0  # unary
+    total_stream_s: float = 3600.0  # streams: idle is the guard, not the total (F-06)
+
+    def total_of(self, *, stream: bool) -> float:
+        """Seconds a whole request may take."""
+        return self.total_stream_s if stream else self.total_s
+
+
+class RoutingPolicy(Struct, frozen=True):
+    """Everything about a group that is not a target."""
+
+    strategy: str
+    strategy_reason: str  # why this one, for `check` and the trace
+    on_all_unavailable: OnAllUnavailable = OnAllUnavailable.AUTO
+    cooldown: Cooldown = Cooldown()
+    retry: Retry = Retry()

@@ -1,0 +1,40 @@
+"""What is known about a request before any target is looked at."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Dialect(StrEnum):
+    """Wire format of a request."""
+
+    OPENAI_CHAT = "openai_chat"
+
+
+class Scope(StrEnum):
+    """What a caller may do beyond being answered."""
+
+    CHAT = "chat"
+    STEER = "steer"
+    EXPLAIN = "explain"
+
+
+class Caller(Struct, frozen=True):
+    """Who asks. The name scopes sessions, limits and evidence; it is never a credential."""
+
+    name: str
+    scopes: frozenset[Scope]
+
+
+class RequestFacts(Struct, frozen=True, gc=False):
+    """Scalars derived once from a parsed request. No text: records and traces show this as it is."""
+
+    dialect: Dialect
+    model: str
+    stream: bool
+    body_bytes: int
+    tool_count: int = 0
+    structured_output: bool = False
+    reasoning: bool = False
+    max_output_tokens: int | None = None  # None: the caller set no cap
+    wants_usage: bool = False  # the caller asked for the usage event of a stream itself

@@ -1,0 +1,22 @@
+"""All groups, targets and policies of one config version; a request keeps the snapshot it began with."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from pointsman.domain.policy import Timeouts
+from pointsman.domain.target import ModelGroup, Provider
+
+
+class Snapshot(Struct, frozen=True):
+    """Immutable and swapped as a whole."""
+
+    config_version: int
+    groups: Mapping[str, ModelGroup]  # by exact name and by every alias
+    providers: Mapping[str, Provider]
+    created_utc: int  # seconds since 1970; `created` of the model list
+    timeouts: Timeouts = Timeouts()  # limits of a whole request; those of an attempt are the provider's
+
+    def group(self, name: str) -> ModelGroup | None:
+        """The group a caller means by `name`, or None."""
+        return self.groups.get(name)

@@ -1,0 +1,76 @@
+"""Where requests can go: providers, targets and the model groups that callers name."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from pointsman.domain.policy import RoutingPolicy, Timeouts
+from pointsman.domain.request import Dialect
+from pointsman.domain.secret import Secret
+
+
+class Terminator(StrEnum):
+    """What proves that a stream is complete."""
+
+    STRICT = "strict"  # the dialect's own terminator, e.g. `[DONE]`
+    LENIENT = "lenient"  # a finish reason is enough; for engines that send no terminator
+
+
+class Origin(Struct, frozen=True):
+    """Scheme, host and port: what a credential is bound to."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def is_tls(self) -> bool:
+        return self.scheme == "https"
+
+    @property
+    def authority(self) -> str:
+        """The value of the Host header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        default = 443 if self.is_tls else 80
+        return host if self.port == default else f"{host}:{self.port}"
+
+
+class Provider(Struct, frozen=True, eq=False):
+    """One account at one origin. Equal only to itself, so that what is derived from it can be kept beside it."""
+
+    name: str
+    kind: str
+    origin: Origin
+    path_prefix: str  # of the base URL, without a trailing slash
+    timeouts: Timeouts
+    api_key: Secret | None = None  # None: the origin wants no key, or none is configured
+    headers: tuple[tuple[str, str], ...] = ()
+    terminator: Terminator = Terminator.STRICT
+    idle_connection_s: float = 4.0  # see config: below what the origin itself keeps
+
+
+class Target(Struct, frozen=True, eq=False):
+    """One place a request can be sent: a provider account plus an upstream model. Equal only to itself."""
+
+    id: str  # "provider/upstream_model", the public name
+    provider: str
+    upstream_model: str
+    state_key: str  # identity of everything learned: provider + upstream model + credential
+    dialects: frozenset[Dialect] = frozenset((Dialect.OPENAI_CHAT,))  # what its provider speaks
+    has_credential: bool = True  # False: its provider wants a key and none is configured
+
+
+class Member(Struct, frozen=True):
+    """A target as part of one group."""
+
+    target: Target
+    weight: float  # group-local; 0 excludes
+
+
+class ModelGroup(Struct, frozen=True, eq=False):
+    """The name a caller asks for. Equal only to itself: a reloaded group is another one."""
+
+    name: str
+    aliases: tuple[str, ...]
+    members: tuple[Member, ...]
+    policy: RoutingPolicy

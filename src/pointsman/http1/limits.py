@@ -1,0 +1,85 @@
+"""Deadlines and caps: every wait of the data plane is bounded here."""
+
+from asyncio import AbstractEventLoop, TimerHandle
+from typing import Protocol
+
+from msgspec import Struct
+
+KIB = 1024
+
+
+class EdgeLimits(Struct, frozen=True):
+    """Caps of the caller side (reliability.md 3.4, 2-5)."""
+
+    body_bytes: int = 32 * KIB * KIB  # Anthropic's own cap; agents send up to 12 MB
+    connections: int = 10_000
+    head_s: float = 10.0  # absolute, so that a dripper cannot extend it
+    keep_alive_s: float = 120.0  # longer than the pools of common clients keep a connection
+    body_base_s: float = 30.0
+    body_min_bytes_per_s: int = KIB  # slower than the slowest modem in use
+    write_idle_s: float = 30.0  # a caller that reads nothing for so long is gone
+    write_buffer_bytes: int = 64 * KIB  # unsent bytes per caller before the upstream is paused
+    # of the kernel, per caller: its own 4 MB would hide what a caller does not read, and how slowly one reads
+    send_buffer_bytes: int = 256 * KIB
+    linger_s: float = 1.0  # after an early error: time for the caller to read it
+    linger_bytes: int = 64 * KIB
+    pipelined_bytes: int = 64 * KIB  # requests sent ahead; about 16 of usual size
+
+    def body_deadline_s(self, length: int | None) -> float:
+        """Longest time a body of `length` bytes may take; None: the length is not announced."""
+        return self.body_base_s + (length or self.body_bytes) / self.body_min_bytes_per_s
+
+
+class UpstreamLimits(Struct, frozen=True):
+    """Caps of the upstream side (reliability.md 3.4, 8)."""
+
+    head_bytes: int = 32 * KIB
+    header_count: int = 128
+    interim_responses: int = 16
+    unary_bytes: int = 64 * KIB * KIB
+    error_bytes: int = KIB * KIB  # of an error answer; more of it helps nobody
+    event_bytes: int = KIB * KIB  # of one server-sent event
+    held_bytes: int = KIB * KIB  # events held back until the first content
+
+
+class Watched(Protocol):
+    """Something with deadlines. Checked on a tick: arming or moving a deadline is a plain assignment."""
+
+    def check(self, now: float) -> None:
+        """Act if a deadline has passed. `now` is in monotonic seconds of the loop."""
+        ...
+
+
+class Watchdog:
+    """Checks everything watched once per tick; no timer per request, read or event."""
+
+    def __init__(self, loop: AbstractEventLoop, tick_s: float = 0.1) -> None:
+        # 100 ms: deadlines are kept to +-250 ms, and 4,000 connections cost 0.6 % of a core
+        self._loop, self._tick_s = loop, tick_s
+        self._watched: set[Watched] = set()
+        self._timer: TimerHandle | None = None
+
+    def start(self) -> None:
+        """Begin ticking."""
+        self._timer = self._loop.call_later(self._tick_s, self._tick)
+
+    def stop(self) -> None:
+        """Stop ticking; nothing watched fires any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def watch(self, item: Watched) -> None:
+        self._watched.add(item)
+
+    def unwatch(self, item: Watched) -> None:
+        self._watched.discard(item)
+
+    def __len__(self) -> int:
+        return len(self._watched)
+
+    def _tick(self) -> None:
+        self._timer = self._loop.call_later(self._tick_s, self._tick)
+        now = self._loop.time()
+        for item in tuple(self._watched):
+            item.check(now)

@@ -1,0 +1,98 @@
+"""Kept-alive connections to upstreams, one pool per origin and credential."""
+
+import asyncio
+import functools
+import socket
+import ssl
+from collections.abc import Hashable
+
+from pointsman.domain.target import Origin
+from pointsman.http1.client import UpstreamConnection, WireFailure, WireFault
+from pointsman.http1.limits import UpstreamLimits, Watchdog
+
+
+class ConnectError(Exception):
+    """No connection could be had. Carries the fault, never an address or a name."""
+
+    def __init__(self, fault: WireFault) -> None:
+        super().__init__(fault.value)
+        self.failure = WireFailure(fault)
+
+
+@functools.cache
+def tls_context() -> ssl.SSLContext:
+    """Verifies host and chain, TLS 1.2 or newer; built once since loading the trust store takes 20 ms."""
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context
+
+
+class ConnectionPool:
+    """Hands out connections, newest first, so that surplus ones grow old and are closed."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, limits: UpstreamLimits, watchdog: Watchdog) -> None:
+        self._loop, self._limits, self._watchdog = loop, limits, watchdog
+        self._idle: dict[Hashable, list[UpstreamConnection]] = {}
+        self._is_closed = False
+
+    def reuse(self, key: Hashable) -> UpstreamConnection | None:
+        """An idle connection that is still good, or None."""
+        idle = self._idle.get(key)
+        now = self._loop.time()
+        while idle:
+            connection = idle.pop()
+            if connection.is_reusable and now < connection.idle_until and not connection.has_unread_bytes():
+                return connection
+            connection.abort()
+        return None
+
+    async def connect(self, origin: Origin, timeout_s: float) -> UpstreamConnection:
+        """A fresh connection. Raises ConnectError."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                _, connection = await self._loop.create_connection(
+                    lambda: UpstreamConnection(self._loop, self._limits),
+                    origin.host,
+                    origin.port,
+                    ssl=tls_context() if origin.is_tls else None,
+                )
+        except TimeoutError:
+            raise ConnectError(WireFault.CONNECT_TIMEOUT) from None
+        except ssl.SSLError:
+            raise ConnectError(WireFault.TLS) from None
+        except (socket.gaierror, UnicodeError):  # the latter: no DNS label can hold the name
+            raise ConnectError(WireFault.DNS) from None
+        except ConnectionRefusedError:
+            raise ConnectError(WireFault.CONNECT_REFUSED) from None
+        except OSError:
+            raise ConnectError(WireFault.UNREACHABLE) from None
+        return connection
+
+    def release(self, key: Hashable, connection: UpstreamConnection, idle_s: float) -> None:
+        """Keep `connection` for at most `idle_s` seconds, or close it if it must not be used again."""
+        if self._is_closed or not connection.is_reusable:
+            connection.abort()
+            return
+        connection.idle_until = self._loop.time() + idle_s
+        self._idle.setdefault(key, []).append(connection)
+
+    def start(self) -> None:
+        """Begin to close connections that stay idle too long."""
+        self._watchdog.watch(self)
+
+    def close(self) -> None:
+        """Close every idle connection and keep none from now on."""
+        self._is_closed = True
+        self._watchdog.unwatch(self)
+        for idle in self._idle.values():
+            for connection in idle:
+                connection.abort()
+        self._idle.clear()
+
+    def check(self, now: float) -> None:
+        """Watchdog: the oldest are first in each list; an emptied list goes, too."""
+        for key, idle in tuple(self._idle.items()):
+            while idle and (now >= idle[0].idle_until or not idle[0].is_reusable):
+                idle.pop(0).abort()
+            if not idle:
+                del self._idle[key]

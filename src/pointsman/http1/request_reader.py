@@ -1,0 +1,105 @@
+"""Bytes of a caller's connection become complete requests: fed, never reading itself (pure)."""
+
+from enum import Enum, auto
+
+from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.http1.chunked import ChunkDecoder
+from pointsman.http1.head import HEAD_END, MAX_HEAD_BYTES, RequestHead, parse_request_head
+
+
+class ReadPhase(Enum):
+    """What the next bytes belong to."""
+
+    IDLE = auto()  # between requests
+    HEAD = auto()
+    BODY = auto()
+
+
+class RequestReader:
+    """Reads one request after the other; bytes of the next one wait until it is asked for."""
+
+    def __init__(self, body_limit_bytes: int) -> None:
+        self._body_limit_bytes = body_limit_bytes
+        self._buffer = b""
+        self._parts: list[bytes] = []
+        self._body_bytes = 0
+        self._chunks: ChunkDecoder | None = None
+        self.phase = ReadPhase.IDLE
+        self.head: RequestHead | None = None  # of the request whose body is being read
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of the next request that were sent ahead."""
+        return len(self._buffer)
+
+    def hold(self, data: bytes) -> None:
+        """Keep bytes that arrive while a request is being handled."""
+        self._buffer += data
+
+    def feed(self, data: bytes) -> tuple[RequestHead, bytes] | None:
+        """The request that `data` completes, with its body; None: more is needed.
+
+        Raises GatewayError for anything that is not exactly a request; the connection is of no use afterwards.
+        """
+        if self.head is not None:
+            return self._read_body(self.head, data)
+        if self._buffer:
+            data, self._buffer = self._buffer + data, b""
+        if data[:1] in b"\r\n" and self.phase is ReadPhase.IDLE:
+            data = data.lstrip(b"\r\n")  # RFC 9112 2.2: empty lines before a request are allowed
+            if not data:
+                return None
+        end = data.find(HEAD_END, 0, MAX_HEAD_BYTES)
+        if end < 0:
+            self._wait_for_head(data)
+            return None
+        head, body_at = parse_request_head(data[: end + 4]), end + 4
+        length = head.content_length
+        if len(data) == body_at + length and not head.is_chunked and length <= self._body_limit_bytes:
+            self.phase = ReadPhase.IDLE  # the usual case: a whole request and nothing else in one read
+            return head, data[body_at:]
+        return self._begin_body(head, data[body_at:])
+
+    def _wait_for_head(self, data: bytes) -> None:
+        self.phase = ReadPhase.HEAD
+        if len(data) >= MAX_HEAD_BYTES:
+            raise GatewayError(ErrorKind.HEADERS_TOO_LARGE, f"The head is larger than {MAX_HEAD_BYTES} bytes.")
+        self._buffer = data
+
+    def _begin_body(self, head: RequestHead, rest: bytes) -> tuple[RequestHead, bytes] | None:
+        length = head.content_length
+        if length > self._body_limit_bytes:
+            raise self._too_large()
+        if not head.is_chunked and len(rest) >= length:  # the usual case: head and body in one read
+            return self._complete(head, rest[:length], rest[length:])
+        self.head, self.phase = head, ReadPhase.BODY
+        self._chunks = ChunkDecoder() if head.is_chunked else None
+        return self._read_body(head, rest) if rest else None
+
+    def _read_body(self, head: RequestHead, data: bytes) -> tuple[RequestHead, bytes] | None:
+        if self._chunks is not None:
+            return self._read_chunks(head, self._chunks, data)
+        missing = head.content_length - self._body_bytes
+        self._add(data[:missing])
+        if len(data) < missing:
+            return None
+        return self._complete(head, b"".join(self._parts), data[missing:])
+
+    def _read_chunks(self, head: RequestHead, chunks: ChunkDecoder, data: bytes) -> tuple[RequestHead, bytes] | None:
+        self._add(b"".join(chunks.feed(data)))  # one part per read: millions of tiny ones would outweigh the body
+        if self._body_bytes > self._body_limit_bytes:
+            raise self._too_large()
+        return self._complete(head, b"".join(self._parts), chunks.rest) if chunks.is_done else None
+
+    def _add(self, part: bytes) -> None:
+        self._parts.append(part)
+        self._body_bytes += len(part)
+
+    def _complete(self, head: RequestHead, body: bytes, rest: bytes) -> tuple[RequestHead, bytes]:
+        self.head, self.phase, self._chunks = None, ReadPhase.IDLE, None
+        self._parts, self._body_bytes, self._buffer = [], 0, rest
+        return head, body
+
+    def _too_large(self) -> GatewayError:
+        limit = self._body_limit_bytes
+        return GatewayError(ErrorKind.REQUEST_TOO_LARGE, f"The request body is larger than the limit of {limit} bytes.")

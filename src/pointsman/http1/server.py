@@ -1,0 +1,302 @@
+"""The edge: callers' connections, read strictly, bounded in time and size, answered through `Reply`."""
+
+import asyncio
+import logging
+import socket
+import time
+from collections.abc import Awaitable, Callable
+from email.utils import formatdate
+from typing import cast
+
+from msgspec import Struct
+
+from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.http1.head import RequestHead
+from pointsman.http1.limits import EdgeLimits, Watchdog
+from pointsman.http1.reply import Reply
+from pointsman.http1.request_reader import ReadPhase, RequestReader
+
+log = logging.getLogger(__name__)
+
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_NEVER = float("inf")
+
+
+class Request(Struct, frozen=True, gc=False):
+    """A complete request."""
+
+    head: RequestHead
+    body: bytes
+    received_at: float  # monotonic seconds of the loop, when its first byte was read
+
+
+Handler = Callable[[Request, Reply], Awaitable[None]]
+RenderError = Callable[[GatewayError], tuple[bytes, bytes]]  # header lines and body
+
+
+class EdgeServer:
+    """Listens, and owns every connection of callers."""
+
+    def __init__(self, handler: Handler, render_error: RenderError, limits: EdgeLimits, watchdog: Watchdog) -> None:
+        self.handler, self.render_error, self.limits, self.watchdog = handler, render_error, limits, watchdog
+        self.connections: set[EdgeConnection] = set()
+        self.is_draining = False
+        self.date_line = b""
+        self._server: asyncio.Server | None = None
+
+    async def start(self, host: str, port: int) -> None:
+        """Bind and accept. Raises OSError when the address cannot be bound."""
+        self.check(0.0)
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: EdgeConnection(self, loop), host, port, backlog=1024)
+        for listening in self._server.sockets:  # accepted ones inherit it
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.limits.send_buffer_bytes)
+        self.watchdog.watch(self)
+
+    @property
+    def port(self) -> int:
+        """The bound port, also when port 0 was asked for."""
+        if self._server is None:
+            raise RuntimeError("the edge has not been started")
+        return int(self._server.sockets[0].getsockname()[1])
+
+    def check(self, now: float) -> None:
+        """Watchdog: one Date header a second is enough for everybody."""
+        self.date_line = b"date: %b\r\n" % formatdate(time.time(), usegmt=True).encode()
+
+    async def drain(self, grace_s: float) -> None:
+        """Stop accepting, let running requests end within `grace_s`, then end the rest with an error."""
+        self.is_draining = True
+        if self._server is not None:
+            self._server.close()
+        for connection in tuple(self.connections):
+            connection.close_when_idle()
+        await self._emptied(grace_s)
+        for connection in tuple(self.connections):
+            connection.interrupt()
+        await self._emptied(1.0)  # an error event needs one turn of the loop, not a second
+        for connection in tuple(self.connections):
+            connection.abort()
+        self.watchdog.unwatch(self)
+
+    async def _emptied(self, within_s: float) -> None:
+        end = time.monotonic() + within_s
+        while self.connections and time.monotonic() < end:
+            await asyncio.sleep(0.02)
+
+
+class EdgeConnection(asyncio.Protocol):
+    """One connection of a caller; one request at a time, each handled by one task."""
+
+    _transport: asyncio.Transport  # from connection_made on
+
+    def __init__(self, server: EdgeServer, loop: asyncio.AbstractEventLoop) -> None:
+        self._server, self._loop, self._limits = server, loop, server.limits
+        self._reader = RequestReader(server.limits.body_bytes)
+        self._received_at = 0.0
+        self._due_at = _NEVER  # of what is being read, or of keep-alive
+        self._write_due_at = _NEVER  # while the caller does not read
+        self._unsent_bytes = 0
+        self._lingered_bytes = -1  # from 0 on: an error is on its way, what still arrives is thrown away
+        self._task: asyncio.Task[None] | None = None
+        self._reply: Reply | None = None  # of the request that is being handled
+
+    # --- called by the transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes)
+        self._server.connections.add(self)
+        self._server.watchdog.watch(self)
+        self._due_at = self._loop.time() + self._limits.head_s
+        if len(self._server.connections) > self._limits.connections:
+            self._refuse(GatewayError(ErrorKind.OVERLOADED, "Too many connections are open.", retry_after_s=1))
+
+    def data_received(self, data: bytes) -> None:
+        if self._reply is not None:
+            self._read_ahead(data)
+        elif self._lingered_bytes >= 0:
+            self._linger(len(data))
+        elif self._is_caller_behind():
+            self._read_ahead(data)
+        else:
+            self._read(data)
+
+    def eof_received(self) -> bool:
+        """A half-close counts as leaving: no client of an LLM API sends one and then waits."""
+        if self._reply is not None:
+            self._transport.abort()  # closing would first wait for the caller to read what nobody waits for
+        else:
+            self._close()
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._server.connections.discard(self)
+        self._server.watchdog.unwatch(self)
+        if self._reply is not None:
+            self._reply.is_gone = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def pause_writing(self) -> None:
+        self._watch_writing()
+        if self._reply is not None and self._reply.flow is not None:
+            self._reply.flow.pause_reading()
+
+    def resume_writing(self) -> None:
+        if self._transport.is_closing():
+            return  # what is left must go, too
+        self._write_due_at = _NEVER
+        if self._reply is None:
+            self._loop.call_soon(self._take_next)
+        elif self._reply.flow is not None:
+            self._reply.flow.resume_reading()
+
+    # --- called by the reply
+
+    def write(self, data: bytes) -> None:
+        self._transport.write(data)
+
+    def abort(self) -> None:
+        self._transport.abort()
+
+    def date_line(self) -> bytes:
+        return self._server.date_line
+
+    # --- called by the server and its watchdog
+
+    def check(self, now: float) -> None:
+        """Watchdog: deadlines of head, body, keep-alive and linger, and of a caller that does not read."""
+        if now >= self._write_due_at:
+            self._on_write_due(now)
+        elif now >= self._due_at:
+            self._on_due()
+
+    def close_when_idle(self) -> None:
+        """The server drains: close after the request that runs or arrives, or now if there is none."""
+        if self._reply is not None:
+            self._reply.keep_alive = False
+        elif self._reader.phase is ReadPhase.IDLE or self._lingered_bytes >= 0:
+            self._close()
+
+    def interrupt(self) -> None:
+        """The drain time is over: the handler ends the answer with an error."""
+        if self._task is not None:
+            self._task.cancel()
+
+    # --- reading
+
+    def _read(self, data: bytes) -> None:
+        before = self._reader.phase
+        try:
+            request = self._reader.feed(data)
+        except GatewayError as error:
+            self._refuse(error)
+            return
+        if before is ReadPhase.IDLE:
+            self._received_at = self._loop.time()
+        if request is not None:
+            self._handle_next(*request)
+        elif self._reader.phase is not before:
+            self._arm(self._reader.phase)
+
+    def _arm(self, phase: ReadPhase) -> None:
+        """The deadline of the phase just entered: absolute, so that a dripper cannot extend it."""
+        head = self._reader.head
+        if phase is ReadPhase.BODY and head is not None:
+            length = None if head.is_chunked else head.content_length
+            self._due_at = self._loop.time() + self._limits.body_deadline_s(length)
+            if head.expects_continue:
+                self._transport.write(_CONTINUE)
+        elif phase is ReadPhase.HEAD:
+            self._due_at = self._received_at + self._limits.head_s
+
+    def _read_ahead(self, data: bytes) -> None:
+        """A pipelined request waits for the answer before it; a sender of too much is paused."""
+        self._reader.hold(data)
+        if self._reader.held_bytes > self._limits.pipelined_bytes:
+            self._transport.pause_reading()
+
+    def _is_caller_behind(self) -> bool:
+        """A caller that does not read its answers gets no further ones: they would pile up here."""
+        return self._write_due_at != _NEVER
+
+    def _take_next(self) -> None:
+        """The request that was sent ahead, if there is one; more are read only once there is room for them."""
+        if self._reply is not None or self._lingered_bytes >= 0 or self._transport.is_closing():
+            return
+        if self._reader.held_bytes:
+            self._read(b"")
+        if self._reply is None or self._reader.held_bytes <= self._limits.pipelined_bytes:
+            self._transport.resume_reading()
+
+    # --- handling
+
+    def _handle_next(self, head: RequestHead, body: bytes) -> None:
+        self._due_at = _NEVER
+        keep_alive = head.keep_alive and not self._server.is_draining
+        reply = self._reply = Reply(self, keep_alive, has_body=head.method != "HEAD", is_http_1_0=head.is_http_1_0)
+        self._task = self._loop.create_task(self._handle(Request(head, body, self._received_at), reply))
+
+    async def _handle(self, request: Request, reply: Reply) -> None:
+        try:
+            await self._server.handler(request, reply)
+        except Exception:
+            log.exception("a request handler failed")
+        finally:
+            self._task = self._reply = None
+            if not reply.is_gone:
+                self._after(reply)
+
+    def _after(self, reply: Reply) -> None:
+        if not reply.is_started:  # a fault of ours
+            self._refuse(GatewayError(ErrorKind.INTERNAL, "The gateway failed to answer; its log says why."))
+        elif not reply.is_finished:
+            self._transport.abort()  # a cut, which no client takes for an end
+        elif not reply.keep_alive:
+            self._close()
+        else:
+            self._due_at = self._loop.time() + self._limits.keep_alive_s
+            if self._reader.held_bytes and not self._is_caller_behind():
+                self._take_next()
+
+    # --- ends
+
+    def _refuse(self, error: GatewayError) -> None:
+        """Answer with an error outside any handler, and close once the caller had time to read it."""
+        headers, body = self._server.render_error(error)
+        Reply(self, keep_alive=False).send(error.status, headers, body)
+        self._lingered_bytes = 0
+        self._due_at = self._loop.time() + self._limits.linger_s
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+
+    def _linger(self, length: int) -> None:
+        """Closing with unread bytes would reset the connection and take the error away from the caller."""
+        self._lingered_bytes += length
+        if self._lingered_bytes > self._limits.linger_bytes:
+            self._close()
+
+    def _on_due(self) -> None:
+        if self._lingered_bytes < 0 and self._reader.phase is not ReadPhase.IDLE:
+            self._refuse(GatewayError(ErrorKind.REQUEST_TIMEOUT, "The request took too long to arrive."))
+        else:
+            self._close()
+
+    def _close(self) -> None:
+        """Close once everything is sent; a caller that takes nothing of it is waited for as long as any other."""
+        self._due_at = _NEVER
+        self._watch_writing()
+        self._transport.close()
+
+    def _watch_writing(self) -> None:
+        self._write_due_at = self._loop.time() + self._limits.write_idle_s
+        self._unsent_bytes = self._transport.get_write_buffer_size()
+
+    def _on_write_due(self, now: float) -> None:
+        """Progress extends the time; none at all ends the connection."""
+        unsent = self._transport.get_write_buffer_size()
+        if unsent < self._unsent_bytes:
+            self._unsent_bytes, self._write_due_at = unsent, now + self._limits.write_idle_s
+        else:
+            self._transport.abort()

@@ -1,0 +1,123 @@
+"""Decision records as JSON Lines: one per request, written off the loop, bounded on disk and in memory."""
+
+import logging
+import os
+import queue
+import threading
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from pointsman.domain.decision import AttemptRecord
+from pointsman.domain.outcome import Usage
+from pointsman.domain.request import RequestFacts
+
+log = logging.getLogger(__name__)
+
+MAX_GATHERED = 10_000  # records; at 1 KB each 10 MB, a second or more of traffic
+MAX_BATCHES = 2  # on their way to the disk; with what has gathered, some seconds of a stalled disk
+_encode_into = msgspec.json.Encoder().encode_into
+
+
+class DecisionNote(Struct, frozen=True, omit_defaults=False):
+    """One decision: who was in the running, who was not and by which rule, who was picked with which probability."""
+
+    mode: str | None
+    picked: str | None
+    propensity: float
+    candidates: tuple[str, ...]
+    shares: tuple[float, ...]
+    excluded: dict[str, str]  # target id -> rule
+
+
+class DecisionRecord(Struct, frozen=True):
+    """Everything about a request that may be kept: never a prompt, an answer, a key or a header."""
+
+    time: str  # RFC 3339, UTC
+    request_id: str
+    config_version: int
+    caller: str
+    group: str | None  # None: refused before a group was known
+    strategy: str | None
+    facts: RequestFacts | None
+    decisions: tuple[DecisionNote, ...]
+    attempts: tuple[AttemptRecord, ...]
+    status: int  # sent to the caller; 499: the caller left first
+    reason: str
+    duration_s: float
+    usage: Usage | None
+    cost_usd: float | None  # None: not known
+
+
+class DecisionLog:
+    """Appends to a file; at half the limit it becomes `<name>.1`, so that both together stay within the limit.
+
+    Records gather on the loop and go to a writing thread once per `flush`: a hand-over per record would make the two
+    fight for the interpreter on every request.
+    """
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        self._path, self._segment_bytes = path, max_bytes // 2
+        self._lines = bytearray()
+        self._count = 0  # of records in `_lines`
+        self._queue: queue.SimpleQueue[tuple[bytearray, int] | None] = queue.SimpleQueue()  # lines as one, their number
+        self._thread = threading.Thread(target=self._run, name="decision-log", daemon=True)
+        self._file = -1
+        self.dropped = 0  # records that could not be kept; a metric, never silent
+
+    def start(self) -> None:
+        """Open the file. Raises OSError when it cannot be written, so that a wrong path stops the start."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._open()
+        self._thread.start()
+
+    def write(self, record: DecisionRecord) -> None:
+        """Keep a record for the next flush; never waits."""
+        if self._count >= MAX_GATHERED:
+            self.dropped += 1
+            return
+        _encode_into(record, self._lines, -1)
+        self._lines += b"\n"
+        self._count += 1
+
+    def check(self, now: float) -> None:
+        """Watchdog: hand over what has gathered, unless the disk is behind."""
+        if self._queue.qsize() < MAX_BATCHES:
+            self._hand_over()
+
+    def close(self) -> None:
+        """Write everything and close; bounded, so that a dead disk cannot hold the exit."""
+        if self._file < 0:
+            return  # never opened
+        self._hand_over()
+        self._queue.put(None)
+        self._thread.join(timeout=10)
+        os.close(self._file)
+
+    def _hand_over(self) -> None:
+        if self._count:
+            self._queue.put((self._lines, self._count))
+            self._lines, self._count = bytearray(), 0
+
+    def _open(self) -> None:
+        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+    def _run(self) -> None:
+        while (batch := self._queue.get()) is not None:
+            lines, count = batch
+            try:
+                self._append(lines)
+            except OSError as error:
+                self.dropped += count
+                log.error("decision records are lost: %s", error.strerror)  # noqa: TRY400  # the trace says nothing more
+
+    def _append(self, lines: bytearray) -> None:
+        """The thread's only work is a system call, during which the loop goes on."""
+        rest = memoryview(lines)
+        while rest:
+            rest = rest[os.write(self._file, rest) :]
+        if os.lseek(self._file, 0, os.SEEK_CUR) > self._segment_bytes:
+            self._path.replace(self._path.with_name(self._path.name + ".1"))
+            os.close(self._file)
+            self._open()

@@ -1,0 +1,100 @@
+"""Prometheus metrics: labels from closed sets only; live state is read when scraped."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from pointsman.domain.decision import AttemptRecord, Decision
+from pointsman.domain.outcome import Usage
+from pointsman.domain.view import Breaker
+from pointsman.observability.tally import CounterTally, HistogramTally
+
+DURATION_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+TTFT_BUCKETS_S = (0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 60)
+BREAKER_VALUE = {Breaker.CLOSED: 0.0, Breaker.HALF_OPEN: 0.5, Breaker.OPEN: 1.0}
+
+Sample = tuple[tuple[str, ...], float]
+
+
+class LiveGauge(Collector):
+    """A gauge whose samples are read from the live state at scrape time: it can never drift from it."""
+
+    def __init__(self, name: str, text: str, labels: tuple[str, ...], read: Callable[[], Iterable[Sample]]) -> None:
+        self._name, self._text, self._labels, self._read = name, text, labels, read
+
+    def collect(self) -> Iterator[Metric]:
+        family = GaugeMetricFamily(self._name, self._text, labels=self._labels)
+        for labels, value in self._read():
+            family.add_metric(labels, value)
+        yield family
+
+
+class Metrics:
+    """All metrics of one process."""
+
+    def __init__(self) -> None:
+        self.before_scrape: Callable[[], None] = _nothing  # brings the counts up to date
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+        GCCollector(registry=self.registry)
+        counter, histogram = self._counter, self._histogram
+        self._requests = counter("requests", "Requests of callers by how they ended.", "group", "dialect", "outcome")
+        self._attempts = counter("attempts", "Upstream calls by how they ended.", "target", "outcome")
+        self._failovers = counter("failovers", "Attempts after the first one of a request.", "group")
+        self._decisions = counter("decisions", "Decisions by the rule that picked.", "group", "mode")
+        self._tokens = counter("tokens", "Tokens as providers counted them.", "target", "kind")
+        text = "From the first byte of a request to the end of its answer."
+        self._duration = histogram("request_duration_seconds", text, DURATION_BUCKETS_S, "group")
+        text = "From sending an attempt to its first content; unary: to its end."
+        self._ttft = histogram("ttft_seconds", text, TTFT_BUCKETS_S, "target")
+
+    def live_gauge(self, name: str, text: str, labels: tuple[str, ...], read: Callable[[], Iterable[Sample]]) -> None:
+        """Register a gauge that is read at scrape time."""
+        self.registry.register(LiveGauge(f"pointsman_{name}", text, labels, read))
+
+    def request_ended(self, group: str, dialect: str, outcome: str, duration_s: float) -> None:
+        """`group` is empty for a request that named no known model: labels stay a closed set."""
+        self._requests.values[group, dialect, outcome] += 1
+        self._duration.observe((group,), duration_s)
+
+    def decided(self, decision: Decision) -> None:
+        self._decisions.values[decision.group.name, decision.pick.mode if decision.pick else "none"] += 1
+
+    def attempt_ended(self, group: str, attempt: AttemptRecord, *, is_first: bool) -> None:
+        self._attempts.values[attempt.target_id, attempt.outcome_class] += 1
+        if not is_first:
+            self._failovers.values[group,] += 1
+        if attempt.ttft_s is not None:
+            self._ttft.observe((attempt.target_id,), attempt.ttft_s)
+
+    def used(self, target_id: str, usage: Usage) -> None:
+        """Tokens of a served request, in disjoint kinds."""
+        tokens, cached = self._tokens.values, usage.cached_tokens or 0
+        if usage.input_tokens is not None:
+            tokens[target_id, "input_uncached"] += max(usage.input_tokens - cached, 0)
+        if cached:
+            tokens[target_id, "input_cached"] += cached
+        if usage.output_tokens is not None:
+            tokens[target_id, "output"] += usage.output_tokens
+
+    def exposition(self) -> bytes:
+        """The text format of Prometheus."""
+        self.before_scrape()
+        return generate_latest(self.registry)
+
+    def _counter(self, name: str, text: str, *labels: str) -> CounterTally:
+        tally = CounterTally(f"pointsman_{name}", text, *labels)
+        self.registry.register(tally)
+        return tally
+
+    def _histogram(self, name: str, text: str, bounds: tuple[float, ...], *labels: str) -> HistogramTally:
+        tally = HistogramTally(f"pointsman_{name}", text, bounds, *labels)
+        self.registry.register(tally)
+        return tally
+
+
+def _nothing() -> None:
+    """Every count is always up to date."""

@@ -1,0 +1,117 @@
+"""What both kinds of answer share: the head, the times, and what a failed one means."""
+
+import asyncio
+
+from msgspec import Struct
+
+from pointsman.dialects.codec import Codec
+from pointsman.domain.outcome import Outcome, OutcomeClass, ProviderError, Usage
+from pointsman.domain.ports import Clock
+from pointsman.http1.client import WireFailure, WireFault
+from pointsman.http1.limits import UpstreamLimits
+from pointsman.http1.reply import ReadFlow
+from pointsman.http1.response_head import ResponseHead
+from pointsman.routing.outcomes import Verdict, verdict, verdict_in_band
+from pointsman.routing.retry_after import retry_after_s
+from pointsman.upstream.faults import CLASS_BY_FAULT
+
+OK = 200
+
+
+class Fault(Struct, frozen=True):
+    """Why an answer is no success."""
+
+    outcome_class: OutcomeClass
+    detail: str
+    error: ProviderError | None = None
+    confirmed: bool = False
+
+
+class BaseAnswer:
+    """Takes one upstream answer; `conclude` says how it ended."""
+
+    has_content = False
+    head: ResponseHead | None = None
+    usage: Usage | None = None
+    done: "asyncio.Future[WireFailure | None]"  # from bind on
+    _ttfb_s: float | None = None
+    _ttft_s: float | None = None
+    _body_bytes = 0
+
+    def __init__(self, codec: Codec, limits: UpstreamLimits, clock: Clock) -> None:
+        self.codec, self.limits, self._clock = codec, limits, clock
+        self._began_at = clock.now()
+        self._parts: list[bytes] = []  # of a body that is read as a whole
+
+    def bind(self, flow: ReadFlow) -> None:
+        """The connection the answer comes over; a second call means that the request was sent anew."""
+        self.done = asyncio.get_running_loop().create_future()
+
+    @property
+    def status(self) -> int | None:
+        return self.head.status if self.head is not None else None
+
+    def on_head(self, head: ResponseHead) -> None:
+        self.head = head
+        self._ttfb_s = self._clock.now() - self._began_at
+
+    def on_end(self) -> None:
+        self._settle(None)
+
+    def on_failure(self, failure: WireFailure) -> None:
+        self._settle(failure)
+
+    def _settle(self, failure: WireFailure | None) -> None:
+        if not self.done.done():
+            self.done.set_result(failure)
+
+    def _collect(self, data: bytes, limit_bytes: int) -> None:
+        self._parts.append(data)
+        self._body_bytes += len(data)
+        if self._body_bytes > limit_bytes:
+            self._settle(WireFailure(WireFault.TOO_LARGE, got_bytes=True))
+
+    def _refused(self) -> Fault:
+        """The fault of an answer whose status is not 200."""
+        status = self.status or 0
+        error = self.codec.read_error(status, b"".join(self._parts))
+        return _fault(verdict(status, error), f"status_{status}", error)
+
+    def _outcome(self, fault: Fault | None, *, committed: bool) -> Outcome:
+        duration_s = self._clock.now() - self._began_at
+        times = self._ttfb_s, self._ttft_s, duration_s, self.usage
+        if fault is None:
+            return Outcome(OutcomeClass.OK, "", OK, None, False, None, committed, *times)
+        retry_after_s, confirmed = self._retry_after_s(), fault.confirmed
+        return Outcome(
+            fault.outcome_class, fault.detail, self.status, fault.error, confirmed, retry_after_s, committed, *times
+        )
+
+    def gone(self, detail: str) -> Outcome:
+        """The caller left, or the gateway ends: says nothing about the target."""
+        return self._outcome(Fault(OutcomeClass.CALLER_GONE, detail), committed=self.has_content)
+
+    def _retry_after_s(self) -> float | None:
+        if self.head is None:
+            return None
+        seconds, milliseconds = self.head.get(b"retry-after"), self.head.get(b"retry-after-ms")
+        if seconds is None and milliseconds is None:
+            return None
+        return retry_after_s(
+            None if seconds is None else seconds.decode("latin-1"),
+            None if milliseconds is None else milliseconds.decode("latin-1"),
+            self._clock.utc(),
+        )
+
+
+def wire_fault(failure: WireFailure) -> Fault:
+    return Fault(CLASS_BY_FAULT[failure.fault], failure.fault.value)
+
+
+def in_band_fault(error: ProviderError) -> Fault:
+    """An error inside a 200, before any content."""
+    return _fault(verdict_in_band(error), "in_band_error", error)
+
+
+def _fault(found: Verdict, detail: str, error: ProviderError) -> Fault:
+    return Fault(found.outcome_class, detail, error, found.confirmed)

@@ -1,0 +1,112 @@
+"""One request on its way: builds every attempt, and writes the answer that came of it."""
+
+from collections.abc import Awaitable
+from functools import lru_cache
+
+from pointsman.dialects.codec import Codec, ParsedRequest
+from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.domain.outcome import Outcome, OutcomeClass
+from pointsman.domain.policy import Timeouts
+from pointsman.domain.target import Target
+from pointsman.http1.client import WireFailure
+from pointsman.http1.reply import Reply
+from pointsman.http1.response_head import ResponseHead
+from pointsman.http1.server import Request
+from pointsman.proxy import reply_headers
+from pointsman.proxy.answer import OK
+from pointsman.proxy.parts import Parts
+from pointsman.proxy.streaming import StreamAnswer
+from pointsman.proxy.unary import UnaryAnswer
+from pointsman.routing.exchange import Exchange, Finish
+from pointsman.upstream import request as upstream_request
+from pointsman.upstream.client import Attempt, AttemptLimits
+
+
+class Call:
+    """What stays the same over all attempts of a request."""
+
+    answer: UnaryAnswer | StreamAnswer | None = None  # of the latest attempt
+
+    def __init__(
+        self, parts: Parts, codec: Codec, request: Request, reply: Reply, exchange: Exchange, parsed: ParsedRequest
+    ) -> None:
+        self._parts, self._codec, self._request, self._reply = parts, codec, request, reply
+        self._exchange, self._parsed = exchange, parsed
+
+    def send(self, target: Target) -> Awaitable[WireFailure | None]:
+        """Begin an attempt; `conclude` what comes of it. No coroutine of its own: each one costs on every wake-up."""
+        parts, codec, facts = self._parts, self._codec, self._parsed.facts
+        provider = self._exchange.ask.snapshot.providers[target.provider]
+        if facts.stream:
+            answer: UnaryAnswer | StreamAnswer = StreamAnswer(
+                codec, parts.limits, parts.clock, self._reply, self._stream_head, facts, provider.terminator
+            )
+        else:
+            answer = UnaryAnswer(codec, parts.limits, parts.clock)
+        self.answer = answer
+        body = codec.write_request(self._parsed, target.upstream_model)
+        request = upstream_request.build(provider, codec.path, body, facts.stream, self._request.head.headers)
+        limits = _limits(provider.timeouts, facts.stream, facts.reasoning)
+        attempt = Attempt(answer, limits, self._exchange.deadline)
+        return parts.upstream.send(provider, request, attempt)
+
+    def conclude(self, failure: WireFailure | None) -> Outcome:
+        """How the attempt ended; a committed stream gets its end here."""
+        if self.answer is None:
+            raise RuntimeError("an attempt was concluded that had never begun")
+        return self.answer.conclude(failure)
+
+    def abandoned(self, detail: str) -> Outcome:
+        """The outcome of an attempt that was cut off: it says nothing about the target."""
+        return self.answer.gone(detail) if self.answer else Outcome(OutcomeClass.CALLER_GONE, detail)
+
+    def finish(self, finish: Finish) -> None:
+        """Write what has not been written yet: a whole answer, or an error."""
+        if self._reply.is_started:
+            return
+        if finish.error is not None:
+            self._send_error(finish.error)
+        elif isinstance(self.answer, UnaryAnswer):
+            head = self._head(reply_headers.JSON, self.answer.head)
+            self._reply.send(OK, head, self.answer.body)
+
+    def interrupt(self) -> None:
+        """The gateway stops: an honest error, in the stream if one has begun."""
+        text = "The gateway is shutting down; send the request again."
+        error = GatewayError(ErrorKind.OVERLOADED, text, retry_after_s=1)
+        if not self._reply.is_started:
+            self._send_error(error)
+        elif isinstance(self.answer, StreamAnswer) and not self._reply.is_finished:
+            self.answer.end_with_error(error)
+
+    def _send_error(self, error: GatewayError) -> None:
+        head = self._head(reply_headers.JSON, None, error.code or "") + reply_headers.retry_lines(error)
+        self._reply.send(error.status, head, self._codec.write_error(error))
+
+    def _stream_head(self) -> bytes:
+        return self._head(reply_headers.EVENT_STREAM, self.answer.head if self.answer is not None else None)
+
+    def _head(self, content_type: bytes, upstream: ResponseHead | None, reason: str = "") -> bytes:
+        """Header lines: who served, which rule picked it, and what had gone wrong before."""
+        exchange, shows_details = self._exchange, self._parts.shows_details
+        picks = exchange.picks
+        if picks:
+            pick = picks[-1]
+            who = reply_headers.who(exchange.group.name, pick.target, pick.mode, shows_details)
+        else:
+            who = reply_headers.who(exchange.group.name, None, None, shows_details)
+        if len(picks) != 1 or reason:  # else nothing can have gone wrong before
+            reason = exchange.last_failure or reason
+        return reply_headers.lines(
+            content_type, exchange.ask.request_id, len(picks), who, reason if shows_details else "", upstream
+        )
+
+
+@lru_cache(maxsize=4096)
+def _limits(timeouts: Timeouts, stream: bool, reasoning: bool) -> AttemptLimits:  # noqa: FBT001  # a cache key
+    """A unary answer is silent until it is complete, as reasoning is: both get the longer limit."""
+    return AttemptLimits(
+        connect_s=timeouts.connect_s,
+        first_content_s=timeouts.first_content_reasoning_s if reasoning or not stream else timeouts.first_content_s,
+        idle_s=timeouts.idle_reasoning_s if reasoning else timeouts.idle_s,
+    )

@@ -1,0 +1,48 @@
+"""The asyncio driver: does what the exchange says, and reports what happened on every way out."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Protocol
+
+from pointsman.domain.outcome import Outcome
+from pointsman.domain.ports import Clock
+from pointsman.domain.target import Target
+from pointsman.http1.client import WireFailure
+from pointsman.routing.exchange import Exchange, Finish, Send
+from pointsman.signals.board import SignalBoard
+
+
+class Sender(Protocol):
+    """Sends attempts of one request; `Call` is the real one."""
+
+    def send(self, target: Target) -> Awaitable[WireFailure | None]: ...
+    def conclude(self, failure: WireFailure | None) -> Outcome:
+        """The outcome of the attempt that has ended."""
+        ...
+
+    def abandoned(self, detail: str) -> Outcome:
+        """The outcome of the attempt that was cut off."""
+        ...
+
+
+async def drive(exchange: Exchange, call: Sender, board: SignalBoard, clock: Clock) -> Finish:
+    """Run one request to its end. Every attempt is recorded once, synchronously, also a cancelled one (I3, I4)."""
+    caller, cooldown = exchange.ask.caller.name, exchange.group.policy.cooldown
+    command = exchange.start(clock.now())
+    while not isinstance(command, Finish):
+        if not isinstance(command, Send):
+            await asyncio.sleep(command.until - clock.now())
+            command = exchange.resume(clock.now())
+            continue
+        lease = board.started(command.target, caller, clock.now(), is_probe=command.is_probe)
+        try:
+            outcome = call.conclude(await call.send(command.target))
+        except BaseException as error:
+            outcome = call.abandoned("caller_gone" if isinstance(error, asyncio.CancelledError) else "internal_error")
+            board.record(lease, outcome, clock.now(), cooldown)
+            exchange.finished(outcome, clock.now())
+            raise
+        now = clock.now()
+        board.record(lease, outcome, now, cooldown)
+        command = exchange.finished(outcome, now)
+    return command

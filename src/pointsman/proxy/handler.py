@@ -1,0 +1,81 @@
+"""The whole life of one model request, on one screen."""
+
+import asyncio
+import os
+import random
+import re
+
+from pointsman.dialects.codec import Codec
+from pointsman.domain.ask import Ask
+from pointsman.domain.decision import FinishReason
+from pointsman.domain.errors import GatewayError
+from pointsman.domain.request import RequestFacts
+from pointsman.http1.reply import Reply
+from pointsman.http1.server import Request
+from pointsman.proxy import reply_headers
+from pointsman.proxy.auth import ANYONE
+from pointsman.proxy.call import Call
+from pointsman.proxy.driver import drive
+from pointsman.proxy.parts import Parts
+from pointsman.proxy.recorder import CALLER_GONE_STATUS, Ended
+from pointsman.routing import resolve
+from pointsman.routing.exchange import Exchange
+
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+_ids = random.Random(os.urandom(16))  # noqa: S311  # unique, not secret; a system call for each id costs more
+
+
+class ModelHandler:
+    """Serves one dialect."""
+
+    def __init__(self, codec: Codec, parts: Parts) -> None:
+        self._codec, self._parts = codec, parts
+
+    async def serve(self, request: Request, reply: Reply) -> None:
+        """Read, resolve, route, relay, record."""
+        parts, codec = self._parts, self._codec
+        snapshot, caller, request_id = parts.live.snapshot, ANYONE, request_id_of(request)
+        facts: RequestFacts | None = None
+        exchange: Exchange | None = None
+        reason = FinishReason.INTERNAL_ERROR
+        try:
+            parsed = codec.read_request(request.body)
+            facts = parsed.facts
+            ask = Ask(request_id, caller, facts, snapshot)
+            group = resolve.group_for(ask)
+            began_at, total_s = request.received_at, snapshot.timeouts.total_of(stream=facts.stream)
+            exchange = Exchange(ask, group, parts.board, parts.rng, began_at=began_at, deadline=began_at + total_s)
+            call = Call(parts, codec, request, reply, exchange, parsed)
+            try:
+                finish = await drive(exchange, call, parts.board, parts.clock)
+                reason = finish.reason
+                call.finish(finish)
+            except asyncio.CancelledError:
+                reason = FinishReason.CALLER_GONE if reply.is_gone else FinishReason.SHUTDOWN
+                if not reply.is_gone:
+                    call.interrupt()
+                raise
+        except GatewayError as error:
+            reason = FinishReason(error.kind.value.code)
+            headers = reply_headers.error_lines(request_id, error, shows_details=parts.shows_details)
+            reply.send(error.status, headers, codec.write_error(error))
+        finally:
+            status = reply.status if reply.is_finished else CALLER_GONE_STATUS
+            duration_s = parts.clock.now() - request.received_at
+            version = snapshot.config_version
+            parts.recorder.note(
+                Ended(parts.clock.utc(), request_id, version, caller, facts, exchange, status, reason, duration_s)
+            )
+
+
+def request_id_of(request: Request) -> str:
+    """The caller's own id if it is a plain one, else a new one."""
+    given = request.head.headers.get(b"x-request-id")
+    if given is not None and _REQUEST_ID.fullmatch(given):
+        return given.decode()
+    return new_request_id()
+
+
+def new_request_id() -> str:
+    """Unique, and not guessable from others by accident."""
+    return f"req_{_ids.getrandbits(96):024x}"

@@ -1,0 +1,23 @@
+"""The parts of the data plane that every request uses."""
+
+from msgspec import Struct
+
+from pointsman.domain.ports import Clock, Rng
+from pointsman.http1.limits import UpstreamLimits
+from pointsman.proxy.live import Live
+from pointsman.proxy.recorder import Recorder
+from pointsman.signals.board import SignalBoard
+from pointsman.upstream.client import Upstream
+
+
+class Parts(Struct, frozen=True, eq=False):
+    """Built once by `app.py`."""
+
+    live: Live
+    board: SignalBoard
+    upstream: Upstream
+    recorder: Recorder
+    rng: Rng
+    clock: Clock
+    limits: UpstreamLimits
+    shows_details: bool  # of decisions, in response headers

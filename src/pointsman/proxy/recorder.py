@@ -1,0 +1,127 @@
+"""What requests leave behind: decision records, metrics and, if wanted, log lines.
+
+The request path only notes that a request has ended; notes are digested in one go on the watchdog's tick, where a
+tight loop costs a third of what the same work costs in the middle of a request.
+"""
+
+import logging
+import time
+from functools import lru_cache
+
+from msgspec import Struct
+
+from pointsman.domain.decision import Decision, FinishReason
+from pointsman.domain.request import Caller, RequestFacts
+from pointsman.observability.decision_log import DecisionLog, DecisionNote, DecisionRecord
+from pointsman.observability.metrics import Metrics
+from pointsman.routing.exchange import Exchange
+
+log = logging.getLogger(__name__)
+
+CALLER_GONE_STATUS = 499  # nginx's number for it; never sent, since nobody is there to read it
+
+
+class Ended(Struct, gc=False):
+    """One request, at its end."""
+
+    utc_s: float
+    request_id: str
+    config_version: int
+    caller: Caller
+    facts: RequestFacts | None  # None: the body could not be read
+    exchange: Exchange | None  # None: refused before routing
+    status: int
+    reason: FinishReason
+    duration_s: float
+
+
+class Recorder:
+    """Takes a note per request, whatever its end is, and digests them."""
+
+    def __init__(self, decisions: DecisionLog, metrics: Metrics, *, logs_requests: bool) -> None:
+        self._decisions, self._metrics, self._logs_requests = decisions, metrics, logs_requests
+        self._ended: list[Ended] = []
+        self.note = self._ended.append
+
+    def check(self, now: float) -> None:
+        """Watchdog: digest what has ended since the last tick."""
+        self.digest()
+
+    def digest(self) -> None:
+        """Turn every note into its record and counts; also called before a scrape and at the very end."""
+        for ended in self._ended:
+            record = _record(ended)
+            self._decisions.write(record)
+            self._measure(record, ended.exchange)
+            if self._logs_requests:
+                log.info("request", extra={"fields": _summary(record)})
+        self._ended.clear()
+
+    def _measure(self, record: DecisionRecord, exchange: Exchange | None) -> None:
+        metrics, group = self._metrics, record.group or ""
+        metrics.request_ended(group, record.facts.dialect if record.facts else "", record.reason, record.duration_s)
+        if exchange is None:
+            return
+        for decision in exchange.decisions:
+            metrics.decided(decision)
+        for number, attempt in enumerate(record.attempts):
+            metrics.attempt_ended(group, attempt, is_first=number == 0)
+        if record.usage is not None:
+            metrics.used(record.attempts[-1].target_id, record.usage)
+
+
+def _record(ended: Ended) -> DecisionRecord:
+    exchange = ended.exchange
+    outcomes = exchange.outcomes if exchange else ()
+    return DecisionRecord(
+        time=rfc3339(ended.utc_s),
+        request_id=ended.request_id,
+        config_version=ended.config_version,
+        caller=ended.caller.name,
+        group=exchange.group.name if exchange else None,
+        strategy=exchange.group.policy.strategy if exchange else None,
+        facts=ended.facts,
+        decisions=tuple(map(_note, exchange.decisions)) if exchange else (),
+        attempts=tuple(exchange.attempts) if exchange else (),
+        status=ended.status,
+        reason=ended.reason,
+        duration_s=round(ended.duration_s, 6),
+        usage=outcomes[-1].usage if outcomes else None,
+        cost_usd=None,
+    )
+
+
+def _note(decision: Decision) -> DecisionNote:
+    pick = decision.pick
+    return DecisionNote(
+        mode=pick.mode if pick else None,
+        picked=pick.target.id if pick else None,
+        propensity=pick.propensity if pick else 0.0,
+        candidates=decision.candidates,
+        shares=decision.shares,
+        excluded={excluded.target_id: excluded.rule for excluded in decision.excluded},
+    )
+
+
+def _summary(record: DecisionRecord) -> dict[str, object]:
+    last = record.attempts[-1] if record.attempts else None
+    return {
+        "request_id": record.request_id,
+        "group": record.group,
+        "target": last.target_id if last else None,
+        "attempts": len(record.attempts),
+        "status": record.status,
+        "reason": record.reason,
+        "duration_ms": round(record.duration_s * 1000, 1),
+    }
+
+
+def rfc3339(utc_s: float) -> str:
+    """UTC with milliseconds, e.g. 2026-11-30T12:00:00.123Z."""
+    whole = int(utc_s)
+    return f"{_to_seconds(whole)}.{int((utc_s - whole) * 1000):03d}Z"
+
+
+@lru_cache(maxsize=2)
+def _to_seconds(utc_s: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(utc_s))

@@ -1,0 +1,59 @@
+"""Response headers: who served and why, on every answer, errors included (I-09)."""
+
+import re
+from functools import lru_cache
+
+from pointsman.domain.decision import DecisionMode
+from pointsman.domain.errors import GatewayError
+from pointsman.domain.target import Target
+from pointsman.http1.response_head import ResponseHead
+
+# of the serving upstream; everything else of its head stays here
+_PASSED_DOWN = re.compile(rb"[Xx](?<=\n[Xx])-[Rr]ate[Ll]imit-[A-Za-z-]+:[^\r\n]*\r\n")
+JSON = b"content-type: application/json\r\n"
+EVENT_STREAM = (
+    b"content-type: text/event-stream; charset=utf-8\r\n"
+    b"cache-control: no-cache, no-transform\r\n"  # no proxy may gather or compress events (E-14)
+    b"x-accel-buffering: no\r\n"
+)
+
+
+def lines(
+    content_type: bytes, request_id: str, attempts: int, who: bytes, reason: str, upstream: ResponseHead | None
+) -> bytes:
+    """Header lines of an answer.
+
+    `who` comes from the function of that name, `reason` is what had gone wrong before (empty: nothing), `upstream`
+    is the head of the provider's answer.
+    """
+    told = b"x-pointsman-reason: %b\r\n" % reason.encode() if reason else b""
+    limits = b"".join(_PASSED_DOWN.findall(upstream.raw)) if upstream is not None else b""
+    id_ = request_id.encode()
+    return b"%bx-request-id: %b\r\nrequest-id: %b\r\nx-pointsman-attempts: %d\r\n%b%b%b" % (
+        content_type, id_, id_, attempts, who, told, limits,
+    )  # fmt: skip
+
+
+def retry_lines(error: GatewayError) -> bytes:
+    """What tells clients whether and when to come again."""
+    told = b"x-should-retry: %b\r\n" % (b"true" if error.should_retry else b"false")
+    seconds = error.retry_after_header
+    if seconds is not None:
+        told += b"retry-after: %d\r\nretry-after-ms: %d\r\n" % (seconds, seconds * 1000)
+    return told
+
+
+def error_lines(request_id: str, error: GatewayError, *, shows_details: bool) -> bytes:
+    """Header lines of an error that came before any routing."""
+    reason = error.code or "" if shows_details else ""
+    return lines(JSON, request_id, 0, b"", reason, None) + retry_lines(error)
+
+
+@lru_cache(maxsize=4096)  # of names from the configuration and of modes, never of anything a caller sends
+def who(group: str, target: Target | None, mode: DecisionMode | None, shows_details: bool) -> bytes:  # noqa: FBT001
+    """Which group was asked, and, for those who may know, which target served and which rule picked it."""
+    named = {"model": group}
+    if shows_details:
+        named |= {"target": target.id, "provider": target.provider} if target is not None else {}
+        named |= {"mode": mode} if mode is not None else {}
+    return "".join(f"x-pointsman-{name}: {value}\r\n" for name, value in named.items() if value).encode("latin-1")

@@ -1,0 +1,113 @@
+"""The data plane's front door: paths and methods to handlers."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from urllib.parse import unquote
+
+from pointsman.dialects.codec import Codec
+from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.http1.reply import Reply
+from pointsman.http1.server import Request
+from pointsman.proxy import models, reply_headers
+from pointsman.proxy.handler import ModelHandler, new_request_id, request_id_of
+from pointsman.proxy.parts import Parts
+
+log = logging.getLogger(__name__)
+
+_GET = ("GET", "HEAD")
+_POST = ("POST",)
+_PREFIX = "/v1"
+_PREFIXES = (_PREFIX, "", _PREFIX * 2)  # without and doubled: the commonest mistakes in a base URL are answered, too
+_PROBES = frozenset(("/", "/livez", "/readyz"))
+_MODEL_PATH = "/models/"
+_ROOTED = (f"{_PREFIX}/chat", f"{_PREFIX}/models")
+_TEXT = b"content-type: text/plain; charset=utf-8\r\n"
+
+Route = Callable[[Request, Reply], Awaitable[None]]
+
+
+class FrontDoor:
+    """Knows every path of the data plane; everything else is a typed 404."""
+
+    def __init__(self, codec: Codec, chat: ModelHandler, parts: Parts) -> None:
+        self._live, self._codec, self._shows_details = parts.live, codec, parts.shows_details
+        self._hinted: set[str] = set()
+        served: dict[str, tuple[tuple[str, ...], Route]] = {
+            "/chat/completions": (_POST, chat.serve),
+            "/models": (_GET, self._models),
+            _MODEL_PATH: (_GET, self._model),
+        }
+        self._routes = {
+            **{prefix + path: route for prefix in _PREFIXES for path, route in served.items()},
+            **dict.fromkeys(("/", _PREFIX, _PREFIX + "/"), (_GET, self._root)),
+            "/livez": (_GET, self._livez),
+            "/readyz": (_GET, self._readyz),
+        }
+
+    def __call__(self, request: Request, reply: Reply) -> Awaitable[None]:
+        """The work of one request of any path, to be awaited."""
+        path = request.head.path
+        methods, route = self._routes.get(path) or self._model_route(path)
+        if request.head.method not in methods:
+            return self._not_allowed(methods, request, reply)
+        if not path.startswith(_ROOTED):
+            self._hint(path)
+        return route(request, reply)
+
+    def render_error(self, error: GatewayError) -> tuple[bytes, bytes]:
+        """Header lines and body of an error that happened before there was a request."""
+        headers = reply_headers.error_lines(new_request_id(), error, shows_details=self._shows_details)
+        return headers, self._codec.write_error(error)
+
+    def _model_route(self, path: str) -> tuple[tuple[str, ...], Route]:
+        """Model names may have slashes, so that their paths are known by their beginning only."""
+        for prefix in _PREFIXES:
+            if path.startswith(prefix + _MODEL_PATH):
+                return self._routes[prefix + _MODEL_PATH]
+        return (*_GET, *_POST), self._nowhere
+
+    def _hint(self, path: str) -> None:
+        """The commonest mistake in a base URL: said once, for whoever set the client up."""
+        text = "remove /v1 from" if path.startswith(_PREFIX * 2) else "add /v1 to"
+        if path not in _PROBES and text not in self._hinted:
+            self._hinted.add(text)
+            log.warning("requests come to %s: %s the client's base URL", path[:100], text)
+
+    async def _not_allowed(self, methods: tuple[str, ...], request: Request, reply: Reply) -> None:
+        error = GatewayError(ErrorKind.METHOD_NOT_ALLOWED, f"This path takes {' and '.join(methods)} only.")
+        self._refuse(error, request, reply, b"allow: %b\r\n" % ", ".join(methods).encode())
+
+    def _refuse(self, error: GatewayError, request: Request, reply: Reply, more: bytes = b"") -> None:
+        headers = reply_headers.error_lines(request_id_of(request), error, shows_details=self._shows_details)
+        reply.send(error.status, headers + more, self._codec.write_error(error))
+
+    def _json(self, request: Request, reply: Reply, body: bytes) -> None:
+        headers = reply_headers.lines(reply_headers.JSON, request_id_of(request), 0, b"", "", None)
+        reply.send(200, headers, body)
+
+    async def _models(self, request: Request, reply: Reply) -> None:
+        self._json(request, reply, models.listing(self._live.snapshot))
+
+    async def _model(self, request: Request, reply: Reply) -> None:
+        name = unquote(request.head.path.partition(_MODEL_PATH)[2])
+        try:
+            self._json(request, reply, models.one(name, self._live.snapshot))
+        except GatewayError as error:
+            self._refuse(error, request, reply)
+
+    async def _root(self, request: Request, reply: Reply) -> None:
+        reply.send(200, _TEXT, b"Pointsman is running. OpenAI base URL: /v1\n")
+
+    async def _livez(self, request: Request, reply: Reply) -> None:
+        reply.send(200, _TEXT, b"ok\n")
+
+    async def _readyz(self, request: Request, reply: Reply) -> None:
+        if self._live.is_ready:
+            reply.send(200, _TEXT, b"ready\n")
+        else:
+            reply.send(503, _TEXT, b"draining\n" if self._live.is_draining else b"no model is configured\n")
+
+    async def _nowhere(self, request: Request, reply: Reply) -> None:
+        known = f"{_PREFIX}/chat/completions, {_PREFIX}/models"
+        text = f"There is nothing at this path; this gateway serves {known}."
+        self._refuse(GatewayError(ErrorKind.PATH_NOT_FOUND, text), request, reply)

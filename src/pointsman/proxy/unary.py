@@ -1,0 +1,33 @@
+"""A whole answer: nothing reaches the caller before it is complete and read, so any failure can fail over."""
+
+from pointsman.domain.outcome import Outcome, OutcomeClass
+from pointsman.http1.client import WireFailure
+from pointsman.proxy.answer import OK, BaseAnswer, Fault, in_band_fault, wire_fault
+
+
+class UnaryAnswer(BaseAnswer):
+    """Collects the body."""
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(self._parts)
+
+    def on_data(self, data: bytes) -> None:
+        self.has_content = True
+        self._collect(data, self.limits.unary_bytes)
+
+    def conclude(self, failure: WireFailure | None) -> Outcome:
+        """How the attempt ended."""
+        if failure is not None:
+            return self._outcome(wire_fault(failure), committed=False)
+        if self.status != OK:
+            return self._outcome(self._refused(), committed=False)
+        self._ttft_s = self._clock.now() - self._began_at
+        facts = self.codec.read_answer(self.body)
+        self.usage = facts.usage
+        fault = None
+        if facts.error is not None:
+            fault = in_band_fault(facts.error)
+        elif facts.fault is not None:
+            fault = Fault(OutcomeClass.BAD_PAYLOAD, facts.fault)
+        return self._outcome(fault, committed=False)

@@ -1,0 +1,229 @@
+"""One client request as a state machine: it says what to do next, a driver does it (pure).
+
+    start -> Send -> finished -> Send | Wait | Finish
+                                        Wait -> resume -> Send | Wait | Finish
+
+The asyncio driver and the virtual-time driver of the simulator run exactly this.
+"""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from pointsman.domain.ask import Ask
+from pointsman.domain.decision import (
+    EXCLUSION_TEXT,
+    NO_EFFECTS,
+    AttemptRecord,
+    Decision,
+    DecisionMode,
+    Effects,
+    Exclusion,
+    FinishReason,
+    Picked,
+)
+from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.domain.outcome import Outcome, OutcomeClass
+from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS
+from pointsman.domain.ports import Rng
+from pointsman.domain.target import ModelGroup, Target
+from pointsman.domain.view import GroupView
+from pointsman.routing import eligibility, retry, unavailable
+from pointsman.routing.router import NOBODY, decide, panic
+
+FREE_ATTEMPTS = 2  # the first one and a first failover; later ones are charged to the group's retry budget
+
+
+class Send(Struct, frozen=True, gc=False):
+    """Send one attempt to a target."""
+
+    target: Target
+    is_probe: bool
+
+
+class Wait(Struct, frozen=True):
+    """Do nothing until then, and call `resume`."""
+
+    until: float  # monotonic seconds
+
+
+class Finish(Struct, frozen=True):
+    """The request is over. `error` is None when an answer reached the caller, complete or broken, or nobody waits."""
+
+    reason: FinishReason
+    error: GatewayError | None = None
+
+
+Command = Send | Wait | Finish
+
+OK = Finish(FinishReason.OK)
+
+
+class Signals(Protocol):
+    """What an exchange asks of the signal board."""
+
+    def view(self, group: ModelGroup, now: float) -> GroupView: ...
+    def retries_left(self, group: ModelGroup, now: float) -> float: ...
+    def request_began(self, group: ModelGroup, now: float) -> None: ...
+    def apply(self, group: ModelGroup, effects: Effects) -> None: ...
+    def spend_retry(self, group: ModelGroup, now: float) -> None: ...
+
+
+class Exchange:
+    """All decisions and attempts of one request, within one deadline and one snapshot."""
+
+    _tried: frozenset[str] = NOBODY  # targets that must not be picked (again)
+    _wait_limit: float | None = None  # set by the first wait for a paused target
+
+    def __init__(
+        self, ask: Ask, group: ModelGroup, signals: Signals, rng: Rng, *, began_at: float, deadline: float
+    ) -> None:
+        self.ask, self.group, self._signals, self._rng = ask, group, signals, rng
+        self.began_at, self.deadline = began_at, deadline
+        self.decisions: list[Decision] = []  # one per attempt, and a last one when nobody could be picked
+        self.picks: list[Picked] = []  # the targets that attempts went to, in order
+        self.sent_at: list[float] = []  # monotonic seconds of each attempt
+        self.outcomes: list[Outcome] = []  # of each attempt that has ended
+
+    @property
+    def attempts(self) -> list[AttemptRecord]:
+        """Every attempt that has ended, as records show it."""
+        rows = zip(self.picks, self.sent_at, self.outcomes, strict=False)  # the last one may be on its way
+        return [_attempt_record(pick, sent_at - self.began_at, outcome) for pick, sent_at, outcome in rows]
+
+    @property
+    def last_mode(self) -> DecisionMode | None:
+        """The rule that picked the latest attempt's target; None: nothing was sent."""
+        return self.picks[-1].mode if self.picks else None
+
+    @property
+    def last_failure(self) -> str:
+        """How the latest failed attempt ended, as `class:detail`; empty: none failed."""
+        failed = [outcome for outcome in self.outcomes if outcome.outcome_class is not OutcomeClass.OK]
+        return f"{failed[-1].outcome_class}:{failed[-1].detail}" if failed else ""
+
+    def start(self, now: float) -> Command:
+        """The first command."""
+        self._signals.request_began(self.group, now)
+        return self._next(now)
+
+    def resume(self, now: float) -> Command:
+        """A wait is over."""
+        return self._next(now)
+
+    def finished(self, outcome: Outcome, now: float) -> Command:
+        """An attempt ended; what now?"""
+        self.outcomes.append(outcome)
+        if not retry.may_go_on(outcome):
+            return self._stop(outcome)
+        if now >= self.deadline:
+            return Finish(FinishReason.DEADLINE, _deadline_error())
+        if len(self.outcomes) >= self._max_attempts():
+            return self._give_up(FinishReason.ATTEMPTS_EXHAUSTED, now)
+        if len(self.outcomes) >= FREE_ATTEMPTS and self._signals.retries_left(self.group, now) < 1:
+            return self._give_up(FinishReason.RETRY_BUDGET_SPENT, now)
+        self._tried |= {self.picks[-1].target.id}
+        return self._next(now)
+
+    def _next(self, now: float) -> Command:
+        if now >= self.deadline:
+            return Finish(FinishReason.DEADLINE, _deadline_error())
+        view = self._signals.view(self.group, now)
+        decision = decide(self.ask, self.group, view, rng=self._rng, tried=self._tried)
+        if decision.pick is not None:
+            return self._send(decision, decision.pick, now)
+        if self.outcomes and (repeat := self._repeat(now)) is not None:
+            return repeat
+        return self._none_left(decision, view, now)
+
+    def _send(self, decision: Decision, pick: Picked, now: float) -> Send:
+        self.decisions.append(decision)
+        if pick.effects is not NO_EFFECTS:
+            self._signals.apply(self.group, pick.effects)
+        if self.outcomes and self._is_charged(pick.target):
+            self._signals.spend_retry(self.group, now)
+        self.picks.append(pick)
+        self.sent_at.append(now)
+        return Send(pick.target, pick.effects.claim_probe)
+
+    def _is_charged(self, target: Target) -> bool:
+        """A first failover is free; later attempts, and any to the same target, are charged to the retry budget."""
+        return len(self.outcomes) >= FREE_ATTEMPTS or any(pick.target is target for pick in self.picks)
+
+    def _repeat(self, now: float) -> Wait | None:
+        """Nobody new is available: ask the last target again if it is still in rotation; a probe has one try (A-11)."""
+        last = self.outcomes[-1]
+        if (
+            self.last_mode is DecisionMode.PROBE
+            or not retry.may_repeat(last)
+            or self._signals.retries_left(self.group, now) < 1
+        ):
+            return None
+        policy = self.group.policy.retry
+        again = self._tried - {self.picks[-1].target.id}
+        view = self._signals.view(self.group, now)
+        if decide(self.ask, self.group, view, rng=self._rng, tried=again).pick is None:
+            return None
+        self._tried = again
+        ceiling_s = min(policy.backoff_base_s * 2.0 ** (len(self.outcomes) - 1), policy.backoff_max_s)
+        return Wait(min(now + ceiling_s * self._rng.random(), self.deadline))
+
+    def _none_left(self, decision: Decision, view: GroupView, now: float) -> Command:
+        """Every eligible target is unavailable, or there is none at all."""
+        if not eligibility.split(self.ask, self.group).members:
+            self.decisions.append(decision)
+            return Finish(FinishReason.NO_ELIGIBLE_TARGET, _no_eligible_error(decision))
+        if self._wait_limit is None:
+            self._wait_limit = now + self.group.policy.retry.max_wait_s
+        advice = unavailable.advise(decision, view, now=now, wait_limit=self._wait_limit, deadline=self.deadline)
+        match advice:
+            case unavailable.WaitUntil(at):
+                return Wait(at)
+            case unavailable.TryAnyway(index):
+                last_resort, pick = panic(decision, index)
+                return self._send(last_resort, pick, now)
+            case unavailable.Refuse(error):
+                self.decisions.append(decision)
+                if self.outcomes:
+                    return self._give_up(FinishReason.TARGETS_EXHAUSTED, now)
+                return Finish(FinishReason(error.kind.value.code), error)
+
+    def _stop(self, outcome: Outcome) -> Finish:
+        if outcome.outcome_class is OutcomeClass.OK:
+            return OK
+        if outcome.committed:
+            return Finish(FinishReason.RESPONSE_STARTED)
+        if outcome.outcome_class is OutcomeClass.CALLER_FAULT:
+            return Finish(FinishReason.CALLER_FAULT, retry.refusal(outcome))
+        return Finish(FinishReason.CALLER_GONE)
+
+    def _give_up(self, reason: FinishReason, now: float) -> Finish:
+        eligible = eligibility.split(self.ask, self.group).members
+        soonest_s = unavailable.soonest_return_s(self._signals.view(self.group, now), eligible, now)
+        return Finish(reason, retry.final_error(self.group.name, self.outcomes, soonest_s=soonest_s))
+
+    def _max_attempts(self) -> int:
+        configured = self.group.policy.retry.max_attempts
+        if configured is not None:
+            return configured
+        return min(len(eligibility.split(self.ask, self.group).members) + 1, DEFAULT_MAX_ATTEMPTS)
+
+
+def _attempt_record(pick: Picked, started_s: float, outcome: Outcome) -> AttemptRecord:
+    return AttemptRecord(
+        pick.target.id, pick.mode, pick.propensity, outcome.outcome_class, outcome.detail, outcome.status,
+        outcome.committed, started_s, outcome.ttfb_s, outcome.ttft_s, outcome.duration_s,
+    )  # fmt: skip
+
+
+def _deadline_error() -> GatewayError:
+    message = "The request was not answered within its deadline; raise `timeouts.total` or ask for less."
+    return GatewayError(ErrorKind.DEADLINE, message)
+
+
+def _no_eligible_error(decision: Decision) -> GatewayError:
+    if any(excluded.rule is Exclusion.NO_CREDENTIAL for excluded in decision.excluded):
+        return unavailable.misconfigured(decision.group.name)
+    reasons = "; ".join(f"{excluded.target_id}: {EXCLUSION_TEXT[excluded.rule]}" for excluded in decision.excluded)
+    message = f"No target of '{decision.group.name}' can serve this request ({reasons})."
+    return GatewayError(ErrorKind.NO_ELIGIBLE_TARGET, message)

@@ -1,0 +1,24 @@
+"""Step 1: which group does the name mean?"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from pointsman.domain.ask import Ask
+from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.domain.target import ModelGroup
+
+
+def group_for(ask: Ask) -> ModelGroup:
+    """The group of the asked name or alias. Raises GatewayError (404) with the nearest names."""
+    name = ask.facts.model
+    group = ask.snapshot.group(name)
+    if group is None:
+        raise unknown_model(name, ask.snapshot.groups)
+    return group
+
+
+def unknown_model(name: str, known: Iterable[str]) -> GatewayError:
+    """The 404 for a model name nobody configured."""
+    near = get_close_matches(name[:200], known, n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else " GET /v1/models lists the names."
+    return GatewayError(ErrorKind.MODEL_NOT_FOUND, f"There is no model '{name[:200]}'.{hint}", param="model")

@@ -1,0 +1,85 @@
+"""`decide()`: the one function that chooses a target, for the gateway, explain, simulator and replay alike.
+
+The steps, each in its own file: 1 resolve (before this call), 2 tier, 3 eligibility, 4 availability, 5 affinity,
+6 score and shares, 7 pick. Tier, affinity and scores have no rule yet; the strategies so far share by weight.
+"""
+
+from functools import lru_cache
+
+from msgspec import Struct
+
+from pointsman.domain.ask import Ask
+from pointsman.domain.decision import NO_EFFECTS, Decision, DecisionMode, Effects, Excluded, Picked
+from pointsman.domain.ports import Rng
+from pointsman.domain.target import ModelGroup, Target
+from pointsman.domain.view import GroupView
+from pointsman.routing import availability, eligibility
+from pointsman.routing.strategies import STRATEGIES, Strategy
+
+NOBODY: frozenset[str] = frozenset()
+
+
+def decide(ask: Ask, group: ModelGroup, view: GroupView, *, rng: Rng, tried: frozenset[str] = NOBODY) -> Decision:
+    """Choose a target for the next attempt. Pure: equal arguments give an equal decision."""
+    eligible = eligibility.split(ask, group)
+    found = availability.split(group, eligible.members, view, tried)
+    excluded = eligible.excluded + found.excluded
+    if found.recovering and (not tried or not found.open):
+        return _only(group, found.recovering[0], excluded, DecisionMode.PROBE, Effects(claim_probe=True))
+    if not found.open:
+        return Decision(group, pick=None, excluded=excluded)
+    if len(eligible.members) == 1:  # nothing to choose: no strategy runs, no state advances (G-081)
+        return _only(group, found.open[0], excluded, DecisionMode.SINGLE, NO_EFFECTS)
+    return _picked(_field(group, found.open), view, excluded, rng)
+
+
+def panic(decision: Decision, index: int) -> tuple[Decision, Picked]:
+    """The decision to try a member although it is unavailable, since every one is."""
+    target = decision.group.members[index].target
+    pick = Picked(target, DecisionMode.PANIC, 1.0)
+    return Decision(decision.group, pick, (target.id,), (1.0,), decision.excluded), pick
+
+
+def _only(
+    group: ModelGroup, index: int, excluded: tuple[Excluded, ...], mode: DecisionMode, effects: Effects
+) -> Decision:
+    target = group.members[index].target
+    return Decision(group, Picked(target, mode, 1.0, effects), (target.id,), (1.0,), excluded)
+
+
+class _Field(Struct, frozen=True):
+    """The candidates of a group, as its strategy sees them."""
+
+    group: ModelGroup
+    strategy: Strategy
+    candidates: tuple[int, ...]
+    targets: tuple[Target, ...]
+    ids: tuple[str, ...]
+    weights: tuple[float, ...]
+
+
+@lru_cache(maxsize=4096)
+def _field(group: ModelGroup, candidates: tuple[int, ...]) -> _Field:
+    members = [group.members[index] for index in candidates]
+    targets = tuple(member.target for member in members)
+    ids = tuple(target.id for target in targets)
+    weights = tuple(member.weight for member in members)
+    return _Field(group, STRATEGIES[group.policy.strategy], candidates, targets, ids, weights)
+
+
+def _picked(field: _Field, view: GroupView, excluded: tuple[Excluded, ...], rng: Rng) -> Decision:
+    turn_credits = view.turn_credits
+    if len(field.candidates) < len(turn_credits):
+        turn_credits = tuple([turn_credits[index] for index in field.candidates])
+    pick = field.strategy.pick(field.weights, turn_credits, rng)
+    effects = NO_EFFECTS if pick.turn_credits is None else _turn(view, field.candidates, pick.turn_credits)
+    picked = Picked(field.targets[pick.index], field.strategy.mode, pick.propensity, effects)
+    return Decision(field.group, picked, field.ids, pick.shares, excluded)
+
+
+def _turn(view: GroupView, candidates: tuple[int, ...], moved: tuple[float, ...]) -> Effects:
+    """Round robin moved on among the candidates; members that could not take part keep what they are owed."""
+    turn_credits = list(view.turn_credits)
+    for index, credit in zip(candidates, moved, strict=True):
+        turn_credits[index] = credit
+    return Effects(turn_credits=tuple(turn_credits))

@@ -1,0 +1,110 @@
+"""The signal board: what a node has learned, by target identity and by group (pure)."""
+
+from collections.abc import Iterable, Mapping
+
+from pointsman.domain.decision import Effects
+from pointsman.domain.outcome import Outcome
+from pointsman.domain.policy import Cooldown
+from pointsman.domain.ports import Rng
+from pointsman.domain.target import ModelGroup, Target
+from pointsman.domain.view import GroupView, TargetView
+from pointsman.signals.retry_budget import RetryBudget
+from pointsman.signals.target_state import Lease, TargetState
+
+_CLOSED = TargetView()
+
+
+class _GroupState:
+    def __init__(self, group: ModelGroup) -> None:
+        self.turn_credits: dict[str, float] = {}  # by target id; smooth weighted round robin
+        self.budget = RetryBudget()
+        self.calm_view = GroupView(is_calm=True, targets=(_CLOSED,) * len(group.members), turn_credits=_nothing(group))
+        self.calm_view_of = group
+
+
+class SignalBoard:
+    """Outcomes in, views out. State belongs to what a target is, never to its place in a list (A-23, P-6)."""
+
+    def __init__(self, rng: Rng) -> None:
+        self._rng = rng
+        self._targets: dict[str, TargetState] = {}  # by state_key; bounded by `keep`
+        self._groups: dict[str, _GroupState] = {}
+        self._unsettled: set[TargetState] = set()  # not closed: while it is empty no target has to be looked at
+
+    def view(self, group: ModelGroup, now: float) -> GroupView:
+        """All numbers of a group at one instant. Changes nothing."""
+        state = self._groups.get(group.name)
+        has_credits = state is not None and bool(state.turn_credits)
+        if state is not None and not has_credits and not self._unsettled and state.calm_view_of is group:
+            return state.calm_view
+        views = tuple([self.target_view(member.target, now) for member in group.members])
+        owed = state.turn_credits if state is not None else {}
+        turn_credits = tuple([owed.get(member.target.id, 0.0) for member in group.members])
+        return GroupView(all(seen is _CLOSED for seen in views), views, turn_credits)
+
+    def retries_left(self, group: ModelGroup, now: float) -> float:
+        """Extra attempts the group's budget still allows; less than 1: none."""
+        return self._group(group).budget.left(now, group.policy.retry)
+
+    def request_began(self, group: ModelGroup, now: float) -> None:
+        self._group(group).budget.request_began(now, group.policy.retry)
+
+    def apply(self, group: ModelGroup, effects: Effects) -> None:
+        """Make a decision's effects on its group true; called before anything is awaited."""
+        if effects.turn_credits is not None:
+            ids = [member.target.id for member in group.members]
+            self._group(group).turn_credits = dict(zip(ids, effects.turn_credits, strict=True))
+
+    def spend_retry(self, group: ModelGroup, now: float) -> None:
+        """An extra attempt begins."""
+        self._group(group).budget.spend(now, group.policy.retry)
+
+    def started(self, target: Target, caller: str, now: float, *, is_probe: bool) -> Lease:
+        """An attempt begins; its lease counts as in flight until `record`."""
+        return self._state(target).begin(caller, now, is_probe=is_probe)
+
+    def record(self, lease: Lease, outcome: Outcome, now: float, policy: Cooldown) -> None:
+        """An attempt ended: every one is recorded exactly once, also failed and cancelled ones (A-02)."""
+        state = lease.state
+        if state.end(lease, outcome, now, self._rng, policy):
+            (self._unsettled.discard if state.is_closed else self._unsettled.add)(state)
+
+    def in_flight(self, target: Target) -> int:
+        state = self._targets.get(target.state_key)
+        return 0 if state is None else state.in_flight
+
+    def keep(self, targets: Iterable[Target], groups: Mapping[str, ModelGroup]) -> None:
+        """Forget what the configuration no longer names and nobody is using."""
+        keys = {target.state_key for target in targets}
+        names = {group.name for group in groups.values()}
+        self._targets = {key: state for key, state in self._targets.items() if key in keys or state.in_flight}
+        self._unsettled.intersection_update(self._targets.values())
+        self._groups = {name: state for name, state in self._groups.items() if name in names}
+
+    def target_view(self, target: Target, now: float) -> TargetView:
+        state = self._targets.get(target.state_key)
+        return _CLOSED if state is None or state.is_closed else state.view(now)
+
+    def _state(self, target: Target) -> TargetState:
+        state = self._targets.get(target.state_key)
+        if state is None:
+            state = self._targets[target.state_key] = TargetState()
+        return state
+
+    def _group(self, group: ModelGroup) -> _GroupState:
+        state = self._groups.get(group.name)
+        if state is None or state.calm_view_of is not group:
+            state = self._groups[group.name] = _renewed(state, group)
+        return state
+
+
+def _renewed(state: _GroupState | None, group: ModelGroup) -> _GroupState:
+    """What was learned under the name of a group goes on under its new definition (R-034)."""
+    renewed = _GroupState(group)
+    if state is not None:
+        renewed.turn_credits, renewed.budget = state.turn_credits, state.budget
+    return renewed
+
+
+def _nothing(group: ModelGroup) -> tuple[float, ...]:
+    return (0.0,) * len(group.members)

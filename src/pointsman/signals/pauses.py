@@ -1,0 +1,129 @@
+"""Pauses of one target: one state machine of deadlines that are compared when read (pure).
+
+closed -> open (paused until a deadline) -> half_open (one probe) -> closed, or open again for twice as long.
+"""
+
+import math
+
+from msgspec import Struct
+
+from pointsman.domain.outcome import Outcome, OutcomeClass
+from pointsman.domain.policy import Cooldown
+from pointsman.domain.ports import Rng
+from pointsman.domain.view import Breaker, PauseCause
+from pointsman.signals.evidence import CallerEvidence
+
+MAX_RETRY_AFTER_S = 300.0  # a provider may not park itself for longer on its own word
+_MAX_LEVEL = 16  # far past any cap, and 2**16 is still a sane number
+
+
+class Attempt(Struct, frozen=True):
+    """The circumstances of one finished attempt."""
+
+    caller: str
+    started_at: float  # monotonic seconds
+    is_target_shared: bool  # two callers used the target within `Cooldown.shared_window_s` (I19)
+
+
+class Pauses:
+    """When this target is out of the running. Reading never changes it, and no timer does."""
+
+    def __init__(self) -> None:
+        self._until: float | None = None  # None: closed
+        self._began_at = -math.inf
+        self._cause = PauseCause.FAULTS
+        self._level = 0  # pauses since the last success: each is twice as long as the one before
+        self._streak = 0
+        self._streak_callers = CallerEvidence()
+        self._blaming_callers = CallerEvidence()  # of faults that may be ours or the caller's
+
+    @property
+    def is_spotless(self) -> bool:
+        """Closed, and nothing is held against the target: a success has nothing to clear."""
+        return self._until is None and self._streak == 0
+
+    @property
+    def cause(self) -> PauseCause | None:
+        return None if self._until is None else self._cause
+
+    @property
+    def until(self) -> float:
+        """Monotonic seconds at which the pause ends; 0 while closed."""
+        return self._until or 0.0
+
+    def breaker(self, now: float) -> Breaker:
+        if self._until is None:
+            return Breaker.CLOSED
+        return Breaker.OPEN if now < self._until else Breaker.HALF_OPEN
+
+    def record(self, outcome: Outcome, attempt: Attempt, now: float, rng: Rng, policy: Cooldown) -> None:
+        """Learn from one finished attempt."""
+        if self._until is not None and attempt.started_at < self._until:
+            self._record_inside(outcome, attempt, now)
+        elif outcome.outcome_class is OutcomeClass.OK:
+            self._close()
+        else:
+            self._record_fault(outcome, attempt, now, rng, policy)
+
+    def _record_inside(self, outcome: Outcome, attempt: Attempt, now: float) -> None:
+        """Sent before or during the pause: one outage is one step, however many of its requests fail."""
+        if outcome.outcome_class is OutcomeClass.OK and attempt.started_at >= self._began_at:
+            self._close()  # served although paused: the best proof there is
+        elif outcome.outcome_class is OutcomeClass.RATE_LIMITED:
+            self._hold(_held_s(outcome), now)
+
+    def _hold(self, held_s: float, now: float) -> None:
+        """A Retry-After that outlasts the pause is what the target now waits for."""
+        if held_s > 0 and now + held_s > self.until:
+            self._until, self._cause = now + held_s, PauseCause.RATE_LIMIT
+
+    def _record_fault(self, outcome: Outcome, attempt: Attempt, now: float, rng: Rng, policy: Cooldown) -> None:
+        is_probe = self._until is not None
+        match outcome.outcome_class:
+            case OutcomeClass.RATE_LIMITED:
+                self._pause(PauseCause.RATE_LIMIT, now, rng, policy, at_least_s=_held_s(outcome))
+            case OutcomeClass.UPSTREAM_FAULT | OutcomeClass.BROKEN_STREAM | OutcomeClass.BAD_PAYLOAD as kind:
+                self._count(attempt, now)
+                if is_probe or self._is_streak_enough(kind, attempt, now, policy):
+                    self._pause(PauseCause.FAULTS, now, rng, policy)
+            case OutcomeClass.CREDENTIAL_FAULT | OutcomeClass.MISSING as kind:
+                self._count(attempt, now)
+                self._blaming_callers.add(attempt.caller, now)
+                if is_probe or self._is_confirmed(outcome, attempt, now, policy):
+                    cause = PauseCause.CREDENTIAL if kind is OutcomeClass.CREDENTIAL_FAULT else PauseCause.MISSING
+                    self._pause(cause, now, rng, policy, at_least_s=policy.max_s)
+            case _:
+                pass  # about the request or its caller: says nothing about the target
+
+    def _count(self, attempt: Attempt, now: float) -> None:
+        self._streak += 1
+        self._streak_callers.add(attempt.caller, now)
+
+    def _is_streak_enough(self, kind: OutcomeClass, attempt: Attempt, now: float, policy: Cooldown) -> bool:
+        if self._streak < policy.fault_threshold:
+            return False
+        if kind is OutcomeClass.BAD_PAYLOAD and attempt.is_target_shared:
+            return self._streak_callers.has_two_within(policy.shared_window_s, now)
+        return True
+
+    def _is_confirmed(self, outcome: Outcome, attempt: Attempt, now: float, policy: Cooldown) -> bool:
+        """Whether a 401, 402 or 404 really is our fault (I19: one caller alone never pauses)."""
+        two = self._blaming_callers.has_two_within
+        if attempt.is_target_shared and not two(policy.shared_window_s, now):
+            return False
+        return outcome.confirmed or two(policy.confirm_window_s, now) or self._streak >= policy.fault_threshold
+
+    def _pause(self, cause: PauseCause, now: float, rng: Rng, policy: Cooldown, *, at_least_s: float = 0.0) -> None:
+        length_s = max(min(policy.base_s * 2.0**self._level, policy.max_s), at_least_s)
+        self._until = now + length_s * (1.0 + policy.jitter_ratio * rng.random())
+        self._began_at, self._cause = now, cause
+        self._level = min(self._level + 1, _MAX_LEVEL)
+        self._streak = 0
+
+    def _close(self) -> None:
+        self._until, self._level, self._streak = None, 0, 0
+        self._streak_callers, self._blaming_callers = CallerEvidence(), CallerEvidence()
+
+
+def _held_s(outcome: Outcome) -> float:
+    return min(max(outcome.retry_after_s or 0.0, 0.0), MAX_RETRY_AFTER_S)

@@ -1,0 +1,118 @@
+"""Short constructors of domain values, so that a test names only what it is about."""
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from msgspec import structs
+
+from pointsman.domain.ask import Ask
+from pointsman.domain.outcome import Outcome, OutcomeClass
+from pointsman.domain.policy import RoutingPolicy, Timeouts
+from pointsman.domain.request import Caller, Dialect, RequestFacts, Scope
+from pointsman.domain.secret import Secret
+from pointsman.domain.snapshot import Snapshot
+from pointsman.domain.target import Member, ModelGroup, Origin, Provider, Target
+from pointsman.domain.view import Breaker, GroupView, TargetView
+
+DEFAULT_CREATED_UTC = 1_800_000_000
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def target(target_id: str) -> Target:
+    """The target "provider/upstream_model"; what it learns is kept under the same name."""
+    provider_name, _, upstream_model = target_id.partition("/")
+    return Target(id=target_id, provider=provider_name, upstream_model=upstream_model, state_key=target_id)
+
+
+def policy(strategy: str = "weighted", **overrides: object) -> RoutingPolicy:
+    """A policy with all defaults but the overrides."""
+    return structs.replace(RoutingPolicy(strategy=strategy, strategy_reason="configured"), **overrides)
+
+
+def group(
+    name: str,
+    *members: str | tuple[str, float],
+    strategy: str = "weighted",
+    aliases: tuple[str, ...] = (),
+    **policy_overrides: object,
+) -> ModelGroup:
+    """A group of targets; a member without a weight has weight 1."""
+    pairs = [(member, 1.0) if isinstance(member, str) else member for member in members]
+    return ModelGroup(
+        name=name,
+        aliases=aliases,
+        members=tuple(Member(target=target(target_id), weight=weight) for target_id, weight in pairs),
+        policy=policy(strategy, **policy_overrides),
+    )
+
+
+def facts(**overrides: object) -> RequestFacts:
+    """A short unary chat request for the group "chat"."""
+    usual = RequestFacts(dialect=Dialect.OPENAI_CHAT, model="chat", stream=False, body_bytes=64)
+    return structs.replace(usual, **overrides)
+
+
+def caller(name: str = "alice", *scopes: Scope) -> Caller:
+    """A caller who may chat, and nothing else unless scopes are named."""
+    return Caller(name=name, scopes=frozenset(scopes or (Scope.CHAT,)))
+
+
+def ask(
+    by: str = "alice", *, config: Snapshot | None = None, request_id: str = "req-1", **fact_overrides: object
+) -> Ask:
+    """A request of the caller `by`; without `config` there is one group, "chat" with "a/m". All else are its facts."""
+    begun_with = snapshot([group("chat", "a/m")]) if config is None else config
+    return Ask(request_id=request_id, caller=caller(by), facts=facts(**fact_overrides), snapshot=begun_with)
+
+
+def view(**overrides: object) -> TargetView:
+    """A target about which nothing bad is known."""
+    return structs.replace(TargetView(), **overrides)
+
+
+def group_view(*targets: TargetView, turn_credits: tuple[float, ...] | None = None) -> GroupView:
+    """Views in the order of the group's members; nobody is owed a turn unless credits are given."""
+    is_calm = all(seen.breaker is Breaker.CLOSED for seen in targets)
+    return GroupView(is_calm, targets, (0.0,) * len(targets) if turn_credits is None else turn_credits)
+
+
+def outcome(outcome_class: OutcomeClass | str = OutcomeClass.OK, **overrides: object) -> Outcome:
+    """The end of an attempt."""
+    return structs.replace(Outcome(OutcomeClass(outcome_class)), **overrides)
+
+
+def provider(
+    name: str, base_url: str = "http://127.0.0.1:9/v1", *, api_key: str | None = None, **overrides: object
+) -> Provider:
+    """An account at the origin of a base URL that speaks OpenAI Chat."""
+    parts = urlsplit(base_url)
+    usual = Provider(
+        name=name,
+        kind="openai",
+        origin=Origin(parts.scheme, parts.hostname or "", parts.port or DEFAULT_PORTS[parts.scheme]),
+        path_prefix=parts.path.rstrip("/"),
+        timeouts=Timeouts(),
+        api_key=None if api_key is None else Secret(api_key),
+    )
+    return structs.replace(usual, **overrides)
+
+
+def snapshot(
+    groups: Iterable[ModelGroup],
+    providers: Iterable[Provider] | None = None,
+    *,
+    config_version: int = 1,
+    **overrides: object,
+) -> Snapshot:
+    """All of a configuration; groups are found by name and by alias. Without `providers`: those of the targets."""
+    by_name = {name: found for found in groups for name in (found.name, *found.aliases)}
+    if providers is None:
+        used = {member.target.provider for found in by_name.values() for member in found.members}
+        providers = map(provider, sorted(used))
+    usual = Snapshot(
+        config_version=config_version,
+        groups=by_name,
+        providers={account.name: account for account in providers},
+        created_utc=DEFAULT_CREATED_UTC,
+    )
+    return structs.replace(usual, **overrides)
