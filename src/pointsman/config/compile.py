@@ -65,7 +65,7 @@ def notes_of(snapshot: Snapshot, config: ConfigFile) -> tuple[str, ...]:
 
 
 def _group_notes(name: str, entry: GroupEntry, snapshot: Snapshot) -> Iterable[str]:
-    group = snapshot.group(name)
+    group = snapshot.groups.get(name)
     if group is None:
         yield f"{name}: not enabled"
         return

@@ -16,7 +16,3 @@ class Snapshot(Struct, frozen=True):
     providers: Mapping[str, Provider]
     created_utc: int  # seconds since 1970; `created` of the model list
     timeouts: Timeouts = Timeouts()  # limits of a whole request; those of an attempt are the provider's
-
-    def group(self, name: str) -> ModelGroup | None:
-        """The group a caller means by `name`, or None."""
-        return self.groups.get(name)

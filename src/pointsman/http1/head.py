@@ -54,9 +54,10 @@ def parse_request_head(raw: bytes) -> RequestHead:
         raise _bad("Exactly one valid Host header is required.")
     content_length, is_chunked = _framing(headers, is_http_1_0=is_http_1_0)
     path, _, query = target.decode().partition("?")
+    connection = headers.get(b"connection")
     return RequestHead(
         method.decode(), path, query, headers, content_length, is_chunked,
-        not is_http_1_0 if b"connection" not in headers else _keep_alive(headers, is_http_1_0=is_http_1_0),
+        not is_http_1_0 if connection is None else connection == b"keep-alive" or _stays(connection, is_http_1_0),
         b"expect" in headers and _expects_continue(headers[b"expect"]) and not is_http_1_0,  # RFC 9110 10.1.1
         is_http_1_0,
     )  # fmt: skip
@@ -118,8 +119,9 @@ def _framing(headers: Mapping[bytes, bytes], *, is_http_1_0: bool) -> tuple[int,
     return int(length), False
 
 
-def _keep_alive(headers: Mapping[bytes, bytes], *, is_http_1_0: bool) -> bool:
-    options = {token.strip() for token in headers[b"connection"].lower().split(b",")}
+def _stays(connection: bytes, is_http_1_0: bool) -> bool:  # noqa: FBT001
+    """Whether the caller keeps the connection open, by its Connection header."""
+    options = {token.strip() for token in connection.lower().split(b",")}
     return b"close" not in options and (not is_http_1_0 or b"keep-alive" in options)
 
 

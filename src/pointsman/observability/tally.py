@@ -7,6 +7,7 @@ All writers are on the event loop, and a scrape reads between two of its turns.
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -28,24 +29,33 @@ class CounterTally(Collector):
         yield family
 
 
+class _Distribution:
+    """One label set: observations per bucket, not cumulative, and their sum."""
+
+    __slots__ = ("counts", "total")
+
+    def __init__(self, buckets: int) -> None:
+        self.counts = [0] * buckets
+        self.total = 0.0
+
+
 class HistogramTally(Collector):
     """A histogram per label set, with fixed upper bounds."""
 
     def __init__(self, name: str, text: str, bounds: Sequence[float], *labels: str) -> None:
         self._name, self._text, self._labels = name, text, labels
         self._bounds = tuple(bounds)
-        self._counts: defaultdict[Labels, list[int]] = defaultdict(lambda: [0] * (len(bounds) + 1))
-        self._sums: defaultdict[Labels, float] = defaultdict(float)
+        self._found: defaultdict[Labels, _Distribution] = defaultdict(lambda: _Distribution(len(bounds) + 1))
 
     def observe(self, labels: Labels, value: float) -> None:
-        self._counts[labels][bisect_left(self._bounds, value)] += 1
-        self._sums[labels] += value
+        found = self._found[labels]
+        found.counts[bisect_left(self._bounds, value)] += 1
+        found.total += value
 
     def collect(self) -> Iterator[Metric]:
         family = HistogramMetricFamily(self._name, self._text, labels=self._labels)
         names = (*map(str, map(float, self._bounds)), "+Inf")
-        for labels, counts in self._counts.items():
-            cumulative = [sum(counts[: index + 1]) for index in range(len(counts))]
-            buckets = [(name, float(count)) for name, count in zip(names, cumulative, strict=True)]
-            family.add_metric(labels, buckets, self._sums[labels])
+        for labels, found in self._found.items():
+            buckets = list(zip(names, map(float, accumulate(found.counts)), strict=True))
+            family.add_metric(labels, buckets, found.total)
         yield family

@@ -11,7 +11,7 @@ from pointsman.domain.target import ModelGroup
 def group_for(ask: Ask) -> ModelGroup:
     """The group of the asked name or alias. Raises GatewayError (404) with the nearest names."""
     name = ask.facts.model
-    group = ask.snapshot.group(name)
+    group = ask.snapshot.groups.get(name)
     if group is None:
         raise unknown_model(name, ask.snapshot.groups)
     return group
