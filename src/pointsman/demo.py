@@ -16,6 +16,7 @@ from pointsman.testing import FakeProvider, SimulatedProfile
 
 HOST = "127.0.0.1"
 MAX_PORT = 65534  # the admin listener needs the one after it
+LOG_LIMIT = 1_000  # requests that a provider remembers, so that a long demo does not grow
 
 
 class Character(Struct, frozen=True):
@@ -30,7 +31,7 @@ class Character(Struct, frozen=True):
     def provider(self) -> FakeProvider:
         """The provider itself, not started yet."""
         profile = SimulatedProfile(self.name, self.ttft_s, self.tokens_per_s, self.error_ratio)
-        return FakeProvider(name=self.name, answer_for=profile.answer)
+        return FakeProvider(name=self.name, answer_for=profile.answer, log_limit=LOG_LIMIT)
 
 
 # far enough apart that a reader sees from the speed alone who answered

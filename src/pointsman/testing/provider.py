@@ -32,7 +32,8 @@ class FakeProvider:
     """Listens between `start` and `stop`; a stopped one starts again on the same port.
 
     A chat request is answered by the next scripted answer, else by `answer_for`, else by `default`. Above `capacity` it
-    gets a 429 and takes none of them. Idle connections are closed after `idle_s` (None: never).
+    gets a 429 and takes none of them. Idle connections are closed after `idle_s` (None: never). `log` keeps only the
+    latest `log_limit` requests (None: all).
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class FakeProvider:
         clock: Clock | None = None,
         idle_s: float | None = None,
         tls: ssl.SSLContext | None = None,
+        log_limit: int | None = None,
     ) -> None:
         self.name = name
         self.default = default
@@ -54,6 +56,8 @@ class FakeProvider:
         self.idle_s = idle_s
         self.log: list[Received] = []
         self.connections_accepted = 0
+        self._log_limit = log_limit
+        self._requests_received = 0
         self._port = port
         self._clock = clock or SystemClock()
         self._tls = tls
@@ -129,6 +133,7 @@ class FakeProvider:
 
     def received(self, message: Message, connection: int) -> Received:
         """Part of `connection.Host`."""
+        self._requests_received += 1
         received = Received(
             method=message.method,
             path=message.path,
@@ -136,10 +141,12 @@ class FakeProvider:
             body=message.body,
             is_last=message.is_last,
             connection=connection,
-            number=len(self.log) + 1,
+            number=self._requests_received,
             received_at=self._clock.now(),
         )
         self.log.append(received)
+        if self._log_limit is not None and len(self.log) > self._log_limit:
+            del self.log[0]
         self._changed.set()
         return received
 
