@@ -1,0 +1,298 @@
+"""docs/configuration.md: every key, default, type, kind, strategy and fixed value; and the example file."""
+
+import re
+from collections.abc import Iterator, Mapping
+from enum import EnumType
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import msgspec
+import pytest
+import yaml
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from pointsman.config.compile import settings_of
+from pointsman.config.kinds import KINDS
+from pointsman.config.load import load
+from pointsman.config.schema import ConfigFile, Section
+from pointsman.config.settings import (
+    DECISIONS_FILE,
+    DEFAULT_BODY_LIMIT_BYTES,
+    DEFAULT_DRAIN_S,
+    DEFAULT_MAX_CONNECTIONS,
+    MAX_DRAIN_S,
+    STATE_FOLDER,
+)
+from pointsman.config.values import duration_s, size_bytes
+from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, Cooldown, Retry, Timeouts
+from pointsman.http1.limits import EdgeLimits, UpstreamLimits
+from pointsman.routing.strategies import STRATEGIES
+from tests.docs import pages
+
+PAGE = "docs/configuration.md"
+EXAMPLE = pages.ROOT / "pointsman.example.yaml"
+ENVIRONMENT = {"OPENAI_API_KEY": "sk-1", "OPENROUTER_API_KEY": "sk-2", "HOME": "/home/somebody"}
+PLACEHOLDERS = {"providers": "NAME", "models": "GROUP", "providers.NAME.models": "REF"}
+DOCUMENTED = {
+    pages.code(row["key"]): row
+    for table in pages.tables(pages.text(PAGE))
+    if list(table[0])[0:3] == ["key", "type", "default"]
+    for row in table
+}
+
+
+def keys(section: type[Section] = ConfigFile, path: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """Every key of the schema but mere sections."""
+    for name, field in section.model_fields.items():
+        place = f"{path}.{name}" if path else name
+        inner = sections_in(field.annotation)
+        if field.annotation is not inner:
+            yield place, field
+        if inner is not None:
+            yield from keys(inner, place + suffix(place, field))
+
+
+def sections_in(annotation: object) -> type[Section] | None:
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := sections_in(part)) is not None), None)
+
+
+def suffix(place: str, field: FieldInfo) -> str:
+    match get_origin(field.annotation):
+        case origin if origin is dict:
+            return f".{PLACEHOLDERS[place]}"
+        case origin if origin is list:
+            return "[]"
+    return ""
+
+
+def type_of(field: FieldInfo) -> TypeAdapter[Any]:
+    annotation: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+    return TypeAdapter(annotation, config=None if sections_in(annotation) else ConfigDict(strict=True))
+
+
+def choices(annotation: object) -> list[str]:
+    """The values of a closed set; empty: it is none."""
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    if isinstance(annotation, EnumType):
+        return [str(member.value) for member in annotation]
+    return [choice for part in get_args(annotation) for choice in choices(part)]
+
+
+SCHEMA = dict(keys())
+CHOICES = {key: found for key, field in SCHEMA.items() if (found := choices(field.annotation))}
+RANGES = {
+    key: found.groups()
+    for key, row in DOCUMENTED.items()
+    if (found := re.match(r"([0-9.,e]+) to ([0-9.,e]+)", row["type"])) is not None
+}
+
+
+def test_every_key_is_documented_and_no_other() -> None:
+    assert sorted(DOCUMENTED) == sorted(SCHEMA)
+
+
+def test_no_key_is_documented_twice() -> None:
+    rows = [row for table in pages.tables(pages.text(PAGE)) for row in table if "key" in row and "type" in row]
+
+    assert len(rows) == len(DOCUMENTED)
+
+
+@pytest.mark.parametrize("key", SCHEMA)
+def test_documented_default_is_the_one_of_the_code(key: str) -> None:
+    field, written = SCHEMA[key], DOCUMENTED[key]["default"]
+
+    if field.is_required():
+        assert written == "required"
+    else:
+        assert type_of(field).validate_python(yaml.safe_load(pages.code(written))) == field.default
+
+
+@pytest.mark.parametrize("key", CHOICES)
+def test_documented_choices_are_those_of_the_code(key: str) -> None:
+    assert pages.codes(DOCUMENTED[key]["type"]) == CHOICES[key]
+
+
+@pytest.mark.parametrize("key", SCHEMA)
+def test_null_is_documented_where_it_is_taken(key: str) -> None:
+    takes_null = type(None) in get_args(SCHEMA[key].annotation)
+
+    assert DOCUMENTED[key]["type"].endswith(" or null") is takes_null
+
+
+@pytest.mark.parametrize("key", RANGES)
+def test_documented_bounds_are_the_last_values_taken(key: str) -> None:
+    low, high = (float(bound.replace(",", "")) for bound in RANGES[key])
+    adapter = type_of(SCHEMA[key])
+    whole = "int" in str(SCHEMA[key].annotation)
+    number = int if whole else float
+
+    adapter.validate_python(number(low))
+    adapter.validate_python(number(high))
+    for outside in (number(low - 1), number(high * 1.1 + 1)):
+        with pytest.raises(ValidationError):
+            adapter.validate_python(outside)
+
+
+def test_some_bounds_are_documented() -> None:
+    assert set(RANGES) == {
+        "server.limits.connections",
+        "models.GROUP.targets[].weight",
+        "retry.max_attempts",
+        "retry.budget_base",
+        "retry.budget_ratio",
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "value"),
+    [
+        ("server.drain", "10m", MAX_DRAIN_S),
+        ("server.drain", "30 s", DEFAULT_DRAIN_S),
+        ("models.GROUP.on_all_unavailable", "10 s", Retry().max_wait_s),
+        ("retry.budget_base", "10 s", Retry().budget_window_s),
+    ],
+)
+def test_time_in_the_explanation_of_a_key_is_that_of_the_code(key: str, written: str, value: float) -> None:
+    assert written in " ".join(DOCUMENTED[key].values())
+    assert duration_s(written.replace(" ", "")) == value
+
+
+def test_documented_cap_of_attempts_is_that_of_the_code() -> None:
+    assert f"at most {DEFAULT_MAX_ATTEMPTS}" in DOCUMENTED["retry.max_attempts"]["meaning, and why this default"]
+
+
+def test_documented_place_of_the_records_is_that_of_the_code() -> None:
+    row = DOCUMENTED["records.decisions.path"]["meaning, and why this default"]
+
+    assert f"$XDG_STATE_HOME/{STATE_FOLDER}/{DECISIONS_FILE}" in row
+
+
+# --- other tables
+
+
+def test_every_kind_of_provider_is_documented_with_what_is_known_of_it() -> None:
+    rows = {pages.code(row["kind"]): row for row in pages.table(PAGE, "Kinds of providers")}
+
+    assert rows == {
+        name: {
+            "kind": f"`{name}`",
+            "`base_url`": f"`{kind.base_url}`" if kind.base_url else "must be given",
+            "key": f"`{kind.key_variable}`" if kind.key_variable else "none",
+            "idle connections are kept for": f"{kind.idle_connection_s:g} s",
+        }
+        for name, kind in KINDS.items()
+    }
+
+
+def test_every_strategy_is_documented() -> None:
+    rows = [pages.code(row["strategy"]) for row in pages.table(PAGE, "Strategies")]
+
+    assert rows == list(STRATEGIES)
+    assert rows == CHOICES["models.GROUP.strategy"]
+
+
+FIXED = {
+    f"{struct.__name__}.{name}": getattr(struct(), name)
+    for struct, prefixes in (
+        (Cooldown, ("cooldown.",)),
+        (Retry, ("retry.",)),
+        (EdgeLimits, ("server.limits.",)),
+        (UpstreamLimits, ()),
+        (Timeouts, ("timeouts.",)),
+    )
+    for name in struct.__struct_fields__
+    if not any(prefix + re.sub(r"_(s|bytes)$", "", name) in SCHEMA or prefix + name in SCHEMA for prefix in prefixes)
+}
+FIXED_ROWS = {pages.code(row["name"]): row["value"] for row in pages.table(PAGE, "Values without a key")}
+
+
+def test_every_value_without_a_key_is_documented_and_no_other() -> None:
+    assert sorted(FIXED_ROWS) == sorted(FIXED)
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_documented_value_without_a_key_is_that_of_the_code(name: str) -> None:
+    assert value_of(FIXED_ROWS[name]) == FIXED[name]
+
+
+def value_of(written: str) -> float:
+    plain = written.replace(" ", "")
+    if plain.endswith("iB"):
+        return size_bytes(plain)
+    return duration_s(plain) if plain.endswith("s") else float(plain)
+
+
+def test_limits_of_the_edge_have_the_defaults_of_their_keys() -> None:
+    limits = EdgeLimits()
+
+    assert (limits.body_bytes, limits.connections) == (DEFAULT_BODY_LIMIT_BYTES, DEFAULT_MAX_CONNECTIONS)
+
+
+# --- the text above the tables
+
+
+@pytest.mark.parametrize(("written", "seconds"), [("250ms", 0.25), ("30s", 30.0), ("5m", 300.0), ("1h", 3600.0)])
+def test_documented_spelling_of_a_duration_is_read(written: str, seconds: float) -> None:
+    assert f"`{written}`" in pages.section(PAGE, "Values")
+    assert duration_s(written) == seconds
+
+
+@pytest.mark.parametrize(("written", "count"), [("16KiB", 16 << 10), ("32MiB", 32 << 20), ("1GiB", 1 << 30)])
+def test_documented_spelling_of_a_size_is_read(written: str, count: int) -> None:
+    assert f"`{written}`" in pages.section(PAGE, "Values")
+    assert size_bytes(written) == count
+
+
+def test_documented_variable_sets_the_documented_key(tmp_path: Path) -> None:
+    (found,) = re.findall(r"`(POINTSMAN__\w+)=([^`]+)` is `([^`]+)`", pages.text(PAGE))
+    variable, value, key = found
+    file = tmp_path / "pointsman.yaml"
+    file.write_text(example_with_groups(), encoding="utf-8")
+
+    loaded = load(file, environ={**ENVIRONMENT, variable: value})
+
+    assert key == "server.listen"
+    assert str(loaded.settings.listen) == value
+
+
+# --- pointsman.example.yaml
+
+
+def example_with_groups() -> str:
+    return EXAMPLE.read_text(encoding="utf-8")
+
+
+def test_example_file_is_valid_and_warns_of_nothing() -> None:
+    loaded = load(EXAMPLE, environ=ENVIRONMENT)
+
+    assert loaded.warnings == ()
+    assert loaded.snapshot.groups
+
+
+def test_example_file_shows_the_defaults_of_all_that_is_no_provider_and_no_group() -> None:
+    written = yaml.safe_load(example_with_groups())
+    only_required = ConfigFile.model_validate({"version": 1, "auth": {"mode": "none"}})
+    full = ConfigFile.model_validate({**written, "providers": {}, "models": {}})
+
+    assert full == only_required
+    assert settings_of(full, Path("/"), ENVIRONMENT) == settings_of(only_required, Path("/"), ENVIRONMENT)
+
+
+@pytest.mark.parametrize("key", [key for key in SCHEMA if not key.startswith(("providers.", "models."))])
+def test_example_file_shows_every_key_that_is_no_providers_and_no_groups(key: str) -> None:
+    node: Any = yaml.safe_load(example_with_groups())
+    for name in key.split("."):
+        assert isinstance(node, Mapping)
+        assert name in node
+        node = node[name]
+
+
+def test_settings_have_no_field_without_a_key() -> None:
+    settings = settings_of(ConfigFile.model_validate({"version": 1, "auth": {"mode": "none"}}), Path("/"), ENVIRONMENT)
+    keys_of_the_process = [key for key in SCHEMA if key.startswith(("server.", "records.", "logs."))]
+
+    assert len(msgspec.structs.fields(settings)) == len(keys_of_the_process)

@@ -1,0 +1,77 @@
+"""docs/errors.md: every error with its status, type, code and retry advice."""
+
+import json
+import re
+
+import pytest
+
+from pointsman.dialects.registry import DIALECTS
+from pointsman.domain.errors import MAX_RETRY_AFTER_S, ErrorKind, ErrorRule, GatewayError
+from pointsman.domain.request import Dialect
+from tests.docs import pages
+
+PAGE = "docs/errors.md"
+ROWS = pages.table(PAGE, "Errors")
+USED = {
+    name
+    for file in pages.SOURCE.rglob("*.py")
+    for name in re.findall(r"ErrorKind\.([A-Z_]+)", file.read_text(encoding="utf-8"))
+}
+
+
+def rule_of(row: pages.Row) -> ErrorRule:
+    return ErrorRule(
+        int(row["status"]), pages.code(row["type"]), pages.code(row["code"]), should_retry=row["retry"] == "yes"
+    )
+
+
+def test_every_error_is_documented_and_no_other() -> None:
+    documented = [rule_of(row) for row in ROWS]
+
+    assert sorted(documented, key=repr) == sorted((kind.value for kind in ErrorKind), key=repr)
+
+
+def test_errors_are_listed_by_their_status() -> None:
+    statuses = [int(row["status"]) for row in ROWS]
+
+    assert statuses == sorted(statuses)
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=pages.code(row["code"])) for row in ROWS])
+def test_advice_on_retrying_is_yes_or_no(row: pages.Row) -> None:
+    assert row["retry"] in {"yes", "no"}
+
+
+@pytest.mark.parametrize("kind", list(ErrorKind))
+def test_error_that_nothing_raises_is_documented_as_reserved(kind: ErrorKind) -> None:
+    (row,) = [row for row in ROWS if pages.code(row["code"]) == kind.value.code]
+
+    assert row["meaning"].startswith("Reserved") is (kind.name not in USED)
+
+
+def test_documented_longest_wait_is_the_one_sent() -> None:
+    assert f"{MAX_RETRY_AFTER_S} s at most" in " ".join(pages.section(PAGE, "Errors").split())
+
+
+def test_example_has_the_fields_of_every_error() -> None:
+    (example,) = pages.blocks(pages.text(PAGE), "json")
+    error = GatewayError(ErrorKind.MODEL_NOT_FOUND, "There is no model 'dmo'. Did you mean 'demo'?", param="model")
+
+    written = DIALECTS[Dialect.OPENAI_CHAT].write_error(error)
+
+    assert json.loads(written) == json.loads(example)
+
+
+def test_example_of_a_broken_stream_is_what_ends_one() -> None:
+    (example,) = pages.blocks(pages.text(PAGE), "")
+    error = json.loads(example.partition("\n")[0].removeprefix("data: "))["error"]
+
+    written = DIALECTS[Dialect.OPENAI_CHAT].write_stream_error(GatewayError(ErrorKind.UPSTREAM_ERROR, error["message"]))
+
+    assert [json.loads(event) if event != "[DONE]" else event for event in events(written.decode())] == [
+        json.loads(event) if event != "[DONE]" else event for event in events(example)
+    ]
+
+
+def events(text: str) -> list[str]:
+    return [line.removeprefix("data: ") for line in text.splitlines() if line]
