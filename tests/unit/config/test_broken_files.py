@@ -51,7 +51,7 @@ _SYNTAX: dict[str, Broken] = {
     "colon in text": Broken(f"{VALID}logs: level: info #!\n", "", "Check the indentation"),
     "duplicate key": Broken(f"{VALID}logs: {{level: info}}\nlogs: {{level: debug}} #!\n", "logs", "in line 5"),
     "duplicate group": Broken(
-        f"{HEAD}{LOCAL}models:\n  chat: {{targets: [{{model: local/a}}]}}\n  chat: {{targets: [{{model: local/b}}]}} #!\n",
+        f"{HEAD}{LOCAL}models:\n  chat: {{targets: [{{model: local/a}}]}}\n  chat: {{targets: []}} #!\n",
         "models.chat",
         "Keep one of the two",
     ),
