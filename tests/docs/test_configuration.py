@@ -296,3 +296,15 @@ def test_settings_have_no_field_without_a_key() -> None:
     keys_of_the_process = [key for key in SCHEMA if key.startswith(("server.", "records.", "logs."))]
 
     assert len(msgspec.structs.fields(settings)) == len(keys_of_the_process)
+
+
+@pytest.mark.parametrize("example", pages.blocks(pages.text("README.md"), "yaml"))
+def test_shares_that_the_readme_promises_are_those_of_its_example(example: str, tmp_path: Path) -> None:
+    file = tmp_path / "pointsman.yaml"
+    file.write_text(example, encoding="utf-8")
+
+    (group,) = load(file, environ=ENVIRONMENT).snapshot.groups.values()
+
+    assert group.policy.strategy == "weighted"
+    assert [member.weight for member in group.members] == [70, 30]
+    assert "70 % of the requests to one provider, 30 % to the other" in pages.text("README.md")

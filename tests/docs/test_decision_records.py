@@ -161,3 +161,18 @@ def _literals(call: ast.Call) -> Iterator[str]:
     for place in places:
         branches = [place.body, place.orelse] if isinstance(place, ast.IfExp) else [place]
         yield from (node.value for node in branches if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def test_readme_shortens_the_documented_example_and_changes_nothing() -> None:
+    (full,) = pages.blocks(pages.text(PAGE), "json")
+    (short,) = pages.blocks(pages.text("README.md"), "json")
+
+    assert is_part_of(json.loads(short), json.loads(full))
+
+
+def is_part_of(part: object, whole: object) -> bool:
+    if isinstance(part, dict) and isinstance(whole, dict):
+        return all(name in whole and is_part_of(value, whole[name]) for name, value in part.items())
+    if isinstance(part, list) and isinstance(whole, list):
+        return len(part) == len(whole) and all(map(is_part_of, part, whole))
+    return part == whole

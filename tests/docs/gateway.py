@@ -1,0 +1,116 @@
+"""One run of the whole gateway, which documents are compared with."""
+
+import asyncio
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from pointsman.app import App, new_loop
+from pointsman.config.load import load
+from pointsman.domain.outcome import Usage
+from pointsman.observability.decision_log import DecisionRecord
+from pointsman.testing import Chat, FakeProvider, Received, Status
+from pointsman.testing.wire import Reply, Wire, chat_request
+
+USAGE = Usage(input_tokens=20, output_tokens=5, cached_tokens=8)
+QUOTA = (("x-ratelimit-remaining-requests", "7"), ("x-internal-host", "secret"))
+
+CONFIGURATION = """\
+version: 1
+server: {{listen: 127.0.0.1:0, admin_listen: 127.0.0.1:0, response_headers: {headers}}}
+auth: {{mode: none}}
+records: {{decisions: {{path: decisions.jsonl}}}}
+providers:
+  good: {{kind: vllm, base_url: '{good}'}}
+  bad: {{kind: vllm, base_url: '{bad}'}}
+  limited: {{kind: vllm, base_url: '{limited}'}}
+models:
+  one: {{targets: [{{model: good/m}}]}}
+  two: {{strategy: failover, targets: [{{model: bad/m}}, {{model: good/m}}]}}
+  spent: {{on_all_unavailable: refuse, targets: [{{model: limited/m}}]}}
+"""
+
+REQUEST_HEADERS = (
+    ("authorization", "Bearer callers-own"),
+    ("cookie", "a=b"),
+    ("openai-beta", "assistants=v2"),
+    ("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+    ("user-agent", "callers-own"),
+    ("x-anything", "callers-own"),
+    ("x-request-id", "callers-own-1"),
+)
+
+PROBE = "GET {path} HTTP/1.1\r\nhost: test\r\n\r\n"
+REQUESTS: dict[str, bytes] = {
+    "whole": chat_request("one", headers=REQUEST_HEADERS),
+    "streamed": chat_request("one", stream=True),
+    "failed over": chat_request("two"),
+    "rate limited": chat_request("spent"),
+    "HTTP/1.0": chat_request("one", headers=(("connection", "keep-alive"),)).replace(b"HTTP/1.1", b"HTTP/1.0"),
+    "unknown model": chat_request("no-such-model"),
+    "not JSON": chat_request("one").replace(b'{"model"', b'["model"'),
+    "wrong method": PROBE.format(path="/v1/chat/completions").encode(),
+    "wrong path": PROBE.format(path="/v2").encode(),
+    "list of models": PROBE.format(path="/v1/models").encode(),
+    "one model": PROBE.format(path="/v1/models/one").encode(),
+    "no host": b"GET /v1/models HTTP/1.1\r\n\r\n",
+    "too long": chat_request("one").replace(b"content-length: ", b"content-length: 99999999"),
+    "alive?": PROBE.format(path="/livez").encode(),
+    "ready?": PROBE.format(path="/readyz").encode(),
+    "root": PROBE.format(path="/").encode(),
+}
+PROBES = frozenset(("alive?", "ready?", "root"))
+STREAMS = frozenset(("streamed",))
+ROUTED = frozenset(("whole", "streamed", "failed over", "rate limited", "HTTP/1.0"))
+ERRORS = frozenset(("rate limited", "unknown model", "not JSON", "wrong method", "wrong path", "no host", "too long"))
+
+
+class Run(Struct):
+    """What came of every request, by its name."""
+
+    replies: dict[str, Reply]
+    records: list[DecisionRecord]
+    exposition: str
+    received: list[Received]  # by the provider that answers
+
+    def names(self, reply: str) -> set[str]:
+        """The response headers of one answer."""
+        return {name.decode() for name, _ in self.replies[reply].headers}
+
+
+@cache
+def run(headers: str = "full") -> Run:
+    """All requests, once."""
+    with tempfile.TemporaryDirectory() as folder, asyncio.Runner(loop_factory=new_loop) as runner:
+        return runner.run(_run(Path(folder), headers))
+
+
+async def _run(folder: Path, headers: str) -> Run:
+    async with (
+        FakeProvider(default=Chat("fine", usage=USAGE, headers=QUOTA)) as good,
+        FakeProvider(default=Status(500)) as bad,
+        FakeProvider(default=Status(429, retry_after=20)) as limited,
+    ):
+        file = folder / "pointsman.yaml"
+        urls = {"good": good.base_url, "bad": bad.base_url, "limited": limited.base_url}
+        file.write_text(CONFIGURATION.format(headers=headers, **urls), encoding="utf-8")
+        app = App(load(file, environ={}))
+        await app.start()
+        try:
+            base_url = f"http://127.0.0.1:{app.port}"
+            replies = {name: await _ask(base_url, request) for name, request in REQUESTS.items()}
+            admin = await _ask(f"http://127.0.0.1:{app.admin_port}", PROBE.format(path="/metrics").encode())
+        finally:
+            await app.stop()
+        lines = (folder / "decisions.jsonl").read_bytes().splitlines()
+        records = [msgspec.json.decode(line, type=DecisionRecord) for line in lines]
+        return Run(replies, records, admin.body.decode(), good.log)
+
+
+async def _ask(base_url: str, request: bytes) -> Reply:
+    async with await Wire.open(base_url) as wire:
+        wire.send(request)
+        return await wire.reply()
