@@ -68,7 +68,9 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Part of asyncio's protocol."""
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.set_write_buffer_limits(high=0)  # as Player wants it
+        # As Player wants it; TLS transports pause at `high` already, so that 0 would pause them with nothing to send.
+        is_tls = self._transport.get_extra_info("sslcontext") is not None
+        self._transport.set_write_buffer_limits(high=1 if is_tls else 0, low=0)
         self._number = self._host.opened(self)
         self._watch_idleness()
 

@@ -1,6 +1,7 @@
 """The provider as a whole: its log, its script, its limits, and that nothing is left behind."""
 
 import asyncio
+import contextlib
 import socket
 import ssl
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from pointsman.testing import (
     Answer,
     Capacity,
     Chat,
+    Events,
     FakeClock,
     FakeProvider,
     Hang,
@@ -332,3 +334,27 @@ def test_peer_that_resets_a_tls_connection_is_noticed(
             return provider.log[0].closed.is_set()
 
     assert run(left())
+
+
+@pytest.mark.parametrize("then", ["cut", "reset"])
+def test_stream_breaks_off_over_tls_after_its_last_byte(
+    run: Callable, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext, then: str
+) -> None:
+    async def broken() -> bytes:
+        answer = Events((b"data: %b\n\n" % (b"~" * 100_000),) * 20, then=then)
+        async with FakeProvider(tls=server_tls, default=answer) as provider:
+            port = urlsplit(provider.base_url).port
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=client_tls)
+            writer.write(REQUEST)
+            received = b""
+            with contextlib.suppress(ConnectionError):
+                async with asyncio.timeout(2):
+                    while piece := await reader.read(65_536):
+                        received += piece
+            writer.close()
+            return received
+
+    received = run(broken())
+
+    assert received.count(b"~") == 2_000_000 if then == "cut" else received.count(b"~") > 0
+    assert not received.endswith(b"0\r\n\r\n")
