@@ -2,11 +2,12 @@
 
 import itertools
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.http1.heads import MUST_REFUSE, chunked, get, post, verdict
 
+SEEDED = settings(deadline=None, derandomize=True)
 BODIES = st.binary(max_size=200)
 
 
@@ -31,6 +32,7 @@ def pieces(raw: bytes, cuts: list[int]) -> list[bytes]:
     return [raw[start:end] for start, end in itertools.pairwise(at)]
 
 
+@SEEDED
 @given(
     sent=st.lists(REQUESTS, min_size=1, max_size=5),
     rest=st.sampled_from([b"", b"\r\n", b"GET", b"POST / HTTP/1.1\r\nHo", post(b"Content-Length: 9", body=b"ab")]),
@@ -47,6 +49,7 @@ def test_any_cut_gives_the_same_requests_and_the_same_rest(
     assert read == verdict([raw])
 
 
+@SEEDED
 @given(
     before=st.lists(REQUESTS, max_size=2),
     refused=st.sampled_from([raw for raw, _ in MUST_REFUSE.values() if len(raw) < 1_000]),
@@ -63,11 +66,13 @@ def test_a_refusal_behind_sound_requests_takes_nothing_from_them(
     assert read.status is not None
 
 
+@SEEDED
 @given(raw=st.binary(max_size=300), cuts=st.lists(st.integers(0, 300), max_size=8))
 def test_arbitrary_bytes_never_break_the_reader(raw: bytes, cuts: list[int]) -> None:
     assert verdict(pieces(raw, cuts)) == verdict([raw])
 
 
+@SEEDED
 @given(
     raw=st.lists(st.sampled_from([b"GET", b" ", b"/", b" HTTP/1.1", b"\r\n", b"\r", b"\n", b"Host: a", b":", b"0"]))
     .map(b"".join)
