@@ -111,9 +111,7 @@ def test_an_option_can_be_null(tmp_path: Path) -> None:
 
     loaded = load_text(tmp_path, text, overrides={"retry.max_attempts": None})
 
-    group = loaded.snapshot.group("chat")
-    assert group is not None
-    assert group.policy.retry.max_attempts is None
+    assert loaded.snapshot.groups["chat"].policy.retry.max_attempts is None
 
 
 @pytest.mark.parametrize("value", [["a"], {"drain": 1}, object(), b"1"])
@@ -157,9 +155,7 @@ def test_a_name_that_fits_twice_is_refused(tmp_path: Path) -> None:
 def test_an_item_of_a_list_is_named_by_its_number(tmp_path: Path) -> None:
     loaded = load_text(tmp_path, VALID, {"POINTSMAN__MODELS__CHAT__TARGETS__0__MODEL": "local/large"})
 
-    group = loaded.snapshot.group("chat")
-    assert group is not None
-    assert [member.target.id for member in group.members] == ["local/large"]
+    assert [member.target.id for member in loaded.snapshot.groups["chat"].members] == ["local/large"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,221 @@
+"""Rules that concern several keys at once, beyond the table of broken files."""
+
+from pathlib import Path
+
+import pytest
+
+from pointsman.config.rules import needs_key
+from pointsman.config.schema import ProviderEntry
+from pointsman.domain.policy import Timeouts
+from tests.unit.config.samples import CHAT, HEAD, LOCAL, VALID, load_text, problem, refused
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:4000", "127.1.2.3:4000", "'[::1]:4000'", "localhost:4000"])
+def test_loopback_addresses_need_no_authentication(tmp_path: Path, listen: str) -> None:
+    assert load_text(tmp_path, f"{VALID}server: {{listen: {listen}}}\n").settings.listen.port == 4000
+
+
+@pytest.mark.bug("J-02")
+@pytest.mark.parametrize("key", ["listen", "admin_listen"])
+@pytest.mark.parametrize("host", ["0.0.0.0", "'[::]", "10.0.0.1", "gateway.example"])  # noqa: S104
+def test_an_open_door_is_refused_everywhere_else(tmp_path: Path, key: str, host: str) -> None:
+    address = f"{host}:5000'" if host.startswith("'") else f"{host}:5000"
+
+    found = problem(tmp_path, f"{VALID}server: {{{key}: {address}}}\n")
+
+    assert found.path == f"server.{key}"
+    assert found.message == "with `auth: {mode: none}` only loopback addresses are allowed"
+    assert found.fix == "Listen on 127.0.0.1:5000, and let a proxy with authentication face the network."
+
+
+def test_both_addresses_may_leave_the_port_to_the_system(tmp_path: Path) -> None:
+    text = f"{VALID}server: {{listen: 127.0.0.1:0, admin_listen: 127.0.0.1:0}}\n"
+
+    loaded = load_text(tmp_path, text)
+
+    assert loaded.settings.listen == loaded.settings.admin_listen
+
+
+def test_the_drain_may_take_10_minutes(tmp_path: Path) -> None:
+    assert load_text(tmp_path, f"{VALID}server: {{drain: 10m}}\n").settings.drain_s == 600
+
+
+def test_pauses_may_be_of_one_length(tmp_path: Path) -> None:
+    loaded = load_text(tmp_path, f"{VALID}cooldown: {{base: 1m, max: 1m}}\n")
+
+    assert loaded.snapshot.groups["chat"].policy.cooldown.max_s == 60
+
+
+@pytest.mark.parametrize("total", ["10s", "60s", "299s"])
+def test_defaults_may_be_longer_than_a_short_request(tmp_path: Path, total: str) -> None:
+    loaded = load_text(tmp_path, f"{VALID}timeouts: {{total: {total}}}\n")
+
+    assert loaded.snapshot.timeouts.first_content_s == Timeouts().first_content_s
+
+
+@pytest.mark.parametrize("key", ["connect", "first_content", "first_content_reasoning", "idle", "idle_reasoning"])
+def test_a_written_limit_may_be_as_long_as_the_whole_request(tmp_path: Path, key: str) -> None:
+    text = f"{VALID}timeouts: {{{key}: 10m, total: 10m, total_stream: 10m}}\n"
+
+    loaded = load_text(tmp_path, text)
+
+    assert getattr(loaded.snapshot.timeouts, f"{key}_s") == 600
+
+
+@pytest.mark.parametrize("key", ["connect", "first_content", "first_content_reasoning", "idle", "idle_reasoning"])
+def test_a_written_limit_is_not_longer_than_the_whole_request(tmp_path: Path, key: str) -> None:
+    text = f"{VALID}timeouts: {{{key}: 11m, total: 10m, total_stream: 10m}}\n"
+
+    found = problem(tmp_path, text)
+
+    assert found.path == f"timeouts.{key}"
+    assert "is longer than the whole request" in found.message
+    assert "of 600 s" in found.message
+
+
+@pytest.mark.parametrize("key", ["idle", "idle_reasoning"])
+def test_idle_limits_concern_streams_only(tmp_path: Path, key: str) -> None:
+    loaded = load_text(tmp_path, f"{VALID}timeouts: {{{key}: 20m}}\n")
+
+    assert getattr(loaded.snapshot.timeouts, f"{key}_s") == 1200
+
+
+def test_a_limit_is_not_compared_with_a_faulty_one(tmp_path: Path) -> None:
+    found = refused(tmp_path, f"{VALID}timeouts: {{total: never, connect: 20m}}\n").problems
+
+    assert [each.path for each in found] == ["timeouts.total"]
+
+
+def test_a_limit_of_a_provider_is_compared_with_the_whole_request(tmp_path: Path) -> None:
+    text = VALID.replace("/v1'", "/v1', timeouts: {connect: 30s}") + "timeouts: {total: 20s}\n"
+
+    found = problem(tmp_path, text)
+
+    assert found.path == "providers.local.timeouts.connect"
+    assert found.fix == "Lower it, or raise `timeouts.total`."
+
+
+def test_headers_that_differ_in_case_only_are_named_both(tmp_path: Path) -> None:
+    text = VALID.replace("/v1'", "/v1', headers: {X-Title: a, x-title: b, X-Other: c}")
+
+    found = refused(tmp_path, text).problems
+
+    assert [each.path for each in found] == ["providers.local.headers.X-Title", "providers.local.headers.x-title"]
+    assert {each.fix for each in found} == {"Keep one spelling of it."}
+
+
+def test_a_missing_address_is_not_asked_for_beside_a_faulty_one(tmp_path: Path) -> None:
+    text = VALID.replace("http://127.0.0.1:8000/v1", "nowhere")
+
+    found = refused(tmp_path, text).problems
+
+    assert [each.message for each in found] == ["must be an http or https URL"]
+
+
+@pytest.mark.parametrize(("kind", "variable"), [("openai", "OPENAI_API_KEY"), ("openrouter", "OPENROUTER_API_KEY")])
+def test_a_vendor_without_a_key_is_a_warning(tmp_path: Path, kind: str, variable: str) -> None:
+    text = f"{HEAD}providers:\n  far: {{kind: {kind}}}\nmodels: {{chat: {{targets: [{{model: far/a}}]}}}}\n"
+
+    loaded = load_text(tmp_path, text)
+
+    assert [(each.path, each.line, each.fix) for each in loaded.warnings] == [
+        ("providers.far.api_key", 4, f"Write api_key: ${{{variable}}}.")
+    ]
+    assert not loaded.snapshot.groups["chat"].members[0].target.has_credential
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ({"kind": "openai"}, True),
+        ({"kind": "openai", "base_url": "https://API.openai.com:443/v2"}, True),
+        ({"kind": "openai", "base_url": "http://api.openai.com/v1"}, False),
+        ({"kind": "openai", "base_url": "https://proxy.example/v1"}, False),
+        ({"kind": "vllm", "base_url": "https://api.openai.com/v1"}, False),
+    ],
+)
+def test_only_the_own_address_of_a_vendor_wants_a_key(entry: dict[str, str], expected: bool) -> None:
+    assert needs_key(ProviderEntry.model_validate(entry)) is expected
+
+
+@pytest.mark.parametrize("models", ["", "models: {}\n"])
+def test_a_file_without_groups_is_a_warning(tmp_path: Path, models: str) -> None:
+    loaded = load_text(tmp_path, HEAD + LOCAL + models)
+
+    assert [each.message for each in loaded.warnings] == ["there is no model group: nothing can be asked for"]
+
+
+def test_no_missing_group_is_told_beside_a_faulty_one(tmp_path: Path) -> None:
+    found = refused(tmp_path, f"{HEAD}{LOCAL}models: {{chat: {{targets: 5}}}}\n").problems
+
+    assert [each.path for each in found] == ["models.chat.targets"]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "message"),
+    [
+        ("aliases: [two], ", "", "'two' is already the name of group 'two'"),
+        ("aliases: [x], ", "aliases: [x], ", "'x' is already an alias of group 'one'"),
+        ("", "aliases: [one], ", "'one' is already the name of group 'one'"),
+        ("enabled: false, aliases: [x], ", "aliases: [x], ", "'x' is already an alias of group 'one'"),
+    ],
+)
+def test_a_name_belongs_to_one_group(tmp_path: Path, one: str, two: str, message: str) -> None:
+    targets = "targets: [{model: local/a}]"
+
+    found = problem(tmp_path, f"{HEAD}{LOCAL}models: {{one: {{{one}{targets}}}, two: {{{two}{targets}}}}}\n")
+
+    assert found.message == message
+
+
+@pytest.mark.parametrize(
+    "targets",
+    [
+        "{model: local/a}, {model: local/a}",
+        "{model: local/a}, {provider: local, model_ref: a}",
+        "{model: local/a}, {model: local/short}",
+    ],
+)
+def test_one_upstream_model_is_in_a_group_once(tmp_path: Path, targets: str) -> None:
+    providers = LOCAL.replace("/v1'", "/v1', models: {short: {model: a}}")
+
+    found = problem(tmp_path, f"{HEAD}{providers}models: {{chat: {{targets: [{targets}]}}}}\n")
+
+    assert (found.path, found.message) == ("models.chat.targets[1]", "the same provider and model as targets[0]")
+
+
+def test_one_model_may_be_in_several_groups(tmp_path: Path) -> None:
+    loaded = load_text(tmp_path, VALID.replace("chat: {", "other: {targets: [{model: local/small}]}, chat: {"))
+
+    assert len(loaded.snapshot.groups) == 2
+
+
+def test_a_target_of_a_faulty_provider_is_no_second_problem(tmp_path: Path) -> None:
+    found = refused(tmp_path, f"{HEAD}providers: 5\n{CHAT}").problems
+
+    assert [each.path for each in found] == ["providers"]
+
+
+def test_a_faulty_provider_is_still_proposed_as_the_nearest(tmp_path: Path) -> None:
+    text = f"{HEAD}providers: {{local: {{kind: vlm}}}}\nmodels: {{chat: {{targets: [{{model: locl/a}}]}}}}\n"
+
+    found = refused(tmp_path, text).problems
+
+    assert [each.fix for each in found if each.path == "models.chat.targets[0].model"] == ["Did you mean 'local'?"]
+
+
+@pytest.mark.bug("J-01")
+def test_an_unknown_provider_from_a_variable_is_shown_as_the_file_has_it(tmp_path: Path) -> None:
+    text = f"{HEAD}{LOCAL}models: {{chat: {{targets: [{{provider: '${{P}}', model_ref: a}}]}}}}\n"
+
+    found = problem(tmp_path, text, {"P": "hidden"})
+
+    assert found.message == "unknown provider '${P}'"
+
+
+def test_one_weight_above_0_is_enough(tmp_path: Path) -> None:
+    text = VALID.replace("{model: local/small}", "{model: local/a, weight: 0}, {model: local/b}")
+
+    members = load_text(tmp_path, text).snapshot.groups["chat"].members
+
+    assert [member.weight for member in members] == [0, 1]

@@ -1,0 +1,153 @@
+"""Every key of the schema has an effect (J-03). The list of keys comes from the schema itself."""
+
+import copy
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import msgspec
+import pytest
+import yaml
+from pydantic import BaseModel
+
+from pointsman.config.load import Loaded
+from pointsman.config.schema import ConfigFile, ProviderEntry
+from pointsman.domain.secret import Secret
+from tests.unit.config.samples import load_text, refused
+
+_BASE: dict[str, Any] = {
+    "version": 1,
+    "auth": {"mode": "none"},
+    "providers": {
+        "one": {"kind": "openai", "models": {"a": {"model": "a"}, "b": {"model": "b"}}},
+        "two": {"kind": "openai"},
+    },
+    "models": {"chat": {"targets": [{"provider": "one", "model_ref": "a"}, {"provider": "one", "model_ref": "b"}]}},
+}
+# Key path (with `*` for names and items) -> another value, at the first provider, group, target and model.
+_CHANGES: dict[str, object] = {
+    "server.listen": "127.0.0.1:5000",
+    "server.admin_listen": "127.0.0.1:5001",
+    "server.limits.body": "1MiB",
+    "server.limits.connections": 5,
+    "server.drain": "5s",
+    "server.response_headers": "minimal",
+    "records.decisions.path": "/d.jsonl",
+    "records.decisions.max_bytes": "1MiB",
+    "logs.level": "debug",
+    "logs.requests": True,
+    "providers.*.kind": "openrouter",
+    "providers.*.base_url": "http://127.0.0.1:8000/v1",
+    "providers.*.api_key": "key",
+    "providers.*.headers": {"X-A": "b"},
+    "providers.*.timeouts.connect": "1s",
+    "providers.*.timeouts.first_content": "1s",
+    "providers.*.timeouts.first_content_reasoning": "1s",
+    "providers.*.timeouts.idle": "1s",
+    "providers.*.timeouts.idle_reasoning": "1s",
+    "providers.*.terminator": "lenient",
+    "providers.*.models.*.model": "other",
+    "providers.*.models.*.same_as": "b",
+    "models.*.enabled": False,
+    "models.*.aliases": ["other"],
+    "models.*.strategy": "round_robin",
+    "models.*.same_model": True,
+    "models.*.targets.*.provider": "two",
+    "models.*.targets.*.model_ref": "c",
+    "models.*.targets.*.model": "two/a",
+    "models.*.targets.*.weight": 2,
+    "models.*.on_all_unavailable": "refuse",
+    "cooldown.base": "1s",
+    "cooldown.max": "10m",
+    "timeouts.connect": "1s",
+    "timeouts.first_content": "1s",
+    "timeouts.first_content_reasoning": "1s",
+    "timeouts.idle": "1s",
+    "timeouts.idle_reasoning": "1s",
+    "timeouts.total": "1000s",
+    "timeouts.total_stream": "2h",
+    "retry.max_attempts": 2,
+    "retry.budget_base": 5,
+    "retry.budget_ratio": 0.5,
+}
+_ONE_VALUE_SO_FAR = {"version": 2, "auth.mode": "keys"}  # nothing to change them to: other values are refused
+_NAMES = {"providers": "one", "models": "chat", "providers.*.models": "a", "models.*.targets": 0}
+
+
+def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        path = f"{prefix}{name}"
+        if get_origin(inner) in (dict, list):
+            item = get_args(inner)[-1]
+            if isinstance(item, type) and issubclass(item, BaseModel):
+                path, inner = f"{path}.*", item
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from _keys(inner, f"{path}.")
+        else:
+            yield path
+
+
+def _changed(key: str, value: object) -> dict[str, Any]:
+    """The base file with one key set."""
+    file = copy.deepcopy(_BASE)
+    node: Any = file
+    *holders, last = key.split(".")
+    for depth, part in enumerate(holders):
+        name = _NAMES[".".join(holders[:depth])] if part == "*" else part
+        node = node[name] if isinstance(name, int) else node.setdefault(name, {})
+    if last == "model" and "targets" in holders:
+        node.clear()  # the shorthand stands alone
+    node[last] = value
+    return file
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Secret():
+            return value.reveal()
+        case Mapping():
+            return dict(value)
+        case _:
+            return str(value)
+
+
+def _compiled(loaded: Loaded) -> object:
+    return msgspec.to_builtins((loaded.settings, loaded.snapshot), enc_hook=_plain)
+
+
+def test_the_table_has_every_key_of_the_schema() -> None:
+    assert sorted(_keys(ConfigFile)) == sorted([*_CHANGES, *_ONE_VALUE_SO_FAR])
+
+
+@pytest.mark.bug("J-03")
+@pytest.mark.parametrize(("key", "value"), _CHANGES.items(), ids=_CHANGES)
+def test_every_key_changes_what_is_compiled(tmp_path: Path, key: str, value: object) -> None:
+    before = _compiled(load_text(tmp_path, yaml.safe_dump(_BASE)))
+
+    after = _compiled(load_text(tmp_path, yaml.safe_dump(_changed(key, value))))
+
+    assert after != before
+
+
+@pytest.mark.bug("J-03")
+@pytest.mark.parametrize(("key", "value"), _ONE_VALUE_SO_FAR.items())
+def test_a_key_with_one_value_refuses_every_other(tmp_path: Path, key: str, value: object) -> None:
+    error = refused(tmp_path, yaml.safe_dump(_changed(key, value)))
+
+    assert [problem.path for problem in error.problems] == [key]
+
+
+@pytest.mark.bug("J-03")
+@pytest.mark.parametrize("key", [*_CHANGES, *_ONE_VALUE_SO_FAR])
+def test_a_typing_error_in_any_key_is_refused(tmp_path: Path, key: str) -> None:
+    error = refused(tmp_path, yaml.safe_dump(_changed(f"{key}x", 1)))
+
+    unknown = [problem for problem in error.problems if problem.message.startswith("unknown key")]
+    assert [problem.fix for problem in unknown] == [f"Did you mean '{key.rpartition('.')[2]}'?"]
+
+
+def test_an_entry_shows_neither_key_nor_headers() -> None:
+    entry = ProviderEntry.model_validate({"kind": "openai", "api_key": "hidden", "headers": {"X-Key": "hidden"}})
+
+    assert "hidden" not in f"{entry!r}{entry!s}"
