@@ -120,10 +120,9 @@ def test_streams_fail_unless_all_end_with_done(answer: Answer, message: str) -> 
 
 @pytest.mark.parametrize("size", [1, 7, 64])
 def test_end_of_a_stream_is_seen_at_any_cut(size: int) -> None:
-    whole = (
-        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + payloads.event_chunk(10**18) + payloads.STREAM_END
-    )
-    pieces = tuple(whole[at : at + size] for at in range(0, len(whole), size))
+    head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+    body = payloads.event_chunk(10**18) + payloads.STREAM_END
+    pieces = (head, *(body[at : at + size] for at in range(0, len(body), size)))
 
     samples, _ = load_on(FakeProvider(default=Raw(pieces, then="stall", gap_s=0.00001)), open_streams)
 
