@@ -106,8 +106,8 @@ def test_nothing_of_a_snapshot_can_be_changed(tmp_path: Path) -> None:
 
 def test_a_provider_has_everything_that_its_entry_says(tmp_path: Path) -> None:
     text = (
-        f"{HEAD}providers:\n  p: {{kind: ollama, base_url: 'http://h:1/v1/', api_key: key, headers: {{X-A: b, X-C: d}},\n"
-        "      terminator: lenient, timeouts: {idle: 7s}}\n"
+        f"{HEAD}providers:\n  p: {{kind: ollama, base_url: 'http://h:1/v1/', api_key: key,\n"
+        "      headers: {X-A: b, X-C: d}, terminator: lenient, timeouts: {idle: 7s}}\n"
     )
 
     provider = load_text(tmp_path, text).snapshot.providers["p"]

@@ -52,7 +52,7 @@ def test_other_variables_override_nothing(tmp_path: Path, name: str) -> None:
     assert load_text(tmp_path, VALID, {name: "5s"}).settings.drain_s == 30
 
 
-@pytest.mark.parametrize("value", ["[::1]:4000", " [::1]:4000"[1:], "[::1]:4000\n"])
+@pytest.mark.parametrize("value", ["[::1]:4000", "[::1]:4000\n"])
 def test_an_address_in_brackets_is_no_list(tmp_path: Path, value: str) -> None:
     assert load_text(tmp_path, VALID, {"POINTSMAN__SERVER__LISTEN": value}).settings.listen == Address("::1", 4000)
 
@@ -255,6 +255,7 @@ _NAMES = st.lists(
 ).map("__".join)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=300)
 @given(variables=st.dictionaries(_NAMES, st.text(max_size=20), max_size=4))
 def test_no_variable_raises_anything_but_a_config_error(

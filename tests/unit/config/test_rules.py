@@ -219,3 +219,41 @@ def test_one_weight_above_0_is_enough(tmp_path: Path) -> None:
     members = load_text(tmp_path, text).snapshot.groups["chat"].members
 
     assert [member.weight for member in members] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "message"),
+    [
+        (f"{VALID}server: {{admin_listen: 127.0.0.1:4000}}\n", "server.admin_listen", "`listen` has the same address"),
+        (f"{VALID}server: {{drain: 601s}}\n", "server.drain", "must be at most 10m"),
+        (f"{VALID}cooldown: {{base: 2m, max: 1m}}\n", "cooldown.max", "must not be below `base`, 120 s"),
+        (
+            f"{HEAD}providers: {{local: {{kind: vllm}}}}\n{CHAT}",
+            "providers.local.base_url",
+            "is missing, and vllm has no address of its own",
+        ),
+        (
+            VALID.replace("model: local/small", "model: small"),
+            "models.chat.targets[0]",
+            "does not say which model of which provider",
+        ),
+        (VALID.replace("{model: local/small}", ""), "models.chat.targets", "there is no target"),
+        (
+            VALID.replace("small}", "a, weight: 0}, {model: local/b, weight: 0}"),
+            "models.chat.targets",
+            "all weights are 0, so nothing could serve",
+        ),
+    ],
+)
+def test_values_that_do_not_go_together_are_refused(tmp_path: Path, text: str, path: str, message: str) -> None:
+    found = problem(tmp_path, text)
+
+    assert (found.path, found.message) == (path, message)
+
+
+def test_weights_are_not_summed_up_while_one_of_them_is_faulty(tmp_path: Path) -> None:
+    text = VALID.replace("small}", "a, weight: 0}, {model: local/b, weight: x}")
+
+    found = refused(tmp_path, text).problems
+
+    assert [each.path for each in found] == ["models.chat.targets[1].weight"]

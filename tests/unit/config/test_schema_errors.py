@@ -150,3 +150,42 @@ def test_no_message_has_the_words_of_the_validation_library() -> None:
     text = "\n".join(map(str, document.problems))
     assert len(document.problems) == 5
     assert not re.search(r"pydantic|input|Extra|valid dictionary|Error", text)
+
+
+@pytest.mark.parametrize(
+    ("line", "path", "message", "fix"),
+    [
+        ("retry: {max_attempts: 0}", "retry.max_attempts", "must be at least 1", "Write a larger number."),
+        (
+            "server: {limits: {connections: 1000001}}",
+            "server.limits.connections",
+            "must be at most 1,000,000",
+            "Write a smaller number.",
+        ),
+        ("auth: {mode: keys}", "auth.mode", "must be none, the only mode so far", "Write `auth: {mode: none}` out."),
+        ("models: {a: {}}", "models.a.targets", "is missing", "Add `targets: ...`, see the documented example."),
+        (
+            "providers: {a: {kind: openai, timeouts: {total: 1s}}}",
+            "providers.a.timeouts.total",
+            "'total' limits the whole request, not one attempt",
+            "Move it to the top-level `timeouts`.",
+        ),
+    ],
+)
+def test_a_misfit_says_what_must_be_there_and_what_to_write(line: str, path: str, message: str, fix: str) -> None:
+    head = HEAD if not line.startswith("auth") else "version: 1\n"
+    document = _document(f"{head}{line}\n")
+
+    validate(document)
+
+    assert [(problem.path, problem.message) for problem in document.problems] == [(path, message)]
+    assert document.problems[0].fix.startswith(fix)
+
+
+def test_the_usual_short_spelling_of_auth_is_answered_with_the_right_one() -> None:
+    document = _document("version: 1\nauth: none\n")
+
+    validate(document)
+
+    assert [problem.path for problem in document.problems] == ["auth"]
+    assert document.problems[0].fix.startswith("Write `auth: {mode: none}` out.")
