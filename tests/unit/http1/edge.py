@@ -1,0 +1,112 @@
+"""An edge on a real socket that must leave nothing behind, and handlers to put into it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+from pointsman.domain.errors import GatewayError
+from pointsman.http1.limits import EdgeLimits, Watchdog
+from pointsman.http1.reply import Reply
+from pointsman.http1.server import EdgeServer, Handler, Request
+from pointsman.testing.wire import PATIENCE_S, Wire
+
+TICK_S = 0.005
+
+Run: TypeAlias = Callable[[Coroutine[Any, Any, Any]], Any]
+
+
+def render_error(error: GatewayError) -> tuple[bytes, bytes]:
+    return b"content-type: text/plain\r\n", error.message.encode()
+
+
+async def until(is_true: Callable[[], bool]) -> None:
+    """Wait until something is true; raises `TimeoutError` if it never is."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not is_true():
+            await asyncio.sleep(0.001)
+
+
+@asynccontextmanager
+async def edge(handler: Handler, **limits: float) -> AsyncIterator[EdgeServer]:
+    """Whatever happened in between, no connection, task or watchdog entry is left once the callers are gone."""
+    tasks = asyncio.all_tasks()
+    watchdog = Watchdog(asyncio.get_running_loop(), TICK_S)
+    server = EdgeServer(handler, render_error, EdgeLimits(**limits), watchdog)  # type: ignore[arg-type]
+    watchdog.start()
+    await server.start("127.0.0.1", 0)
+    try:
+        yield server
+        await until(lambda: not server.connections)
+    finally:
+        await server.drain(0.0)
+        watchdog.stop()
+    await until(lambda: asyncio.all_tasks() == tasks)
+    assert len(watchdog) == 0
+
+
+async def dial(server: EdgeServer) -> Wire:
+    return await Wire.open(f"http://127.0.0.1:{server.port}")
+
+
+async def echo(request: Request, reply: Reply) -> None:
+    """Says what it got: the method, the target and the body."""
+    head = request.head
+    reply.send(200, b"", b"%b %b %b" % (head.method.encode(), head.path.encode(), request.body))
+
+
+class Stuck:
+    """A handler that answers nothing; notes when it begins and when it is cancelled."""
+
+    def __init__(self) -> None:
+        self.begun, self.cancelled = asyncio.Event(), asyncio.Event()
+        self.replies: list[Reply] = []
+
+    async def __call__(self, request: Request, reply: Reply) -> None:
+        self.replies.append(reply)
+        self.begun.set()
+        try:
+            await self.work(reply)
+            await asyncio.get_running_loop().create_future()
+        finally:
+            self.cancelled.set()
+
+    async def work(self, reply: Reply) -> None:
+        """What happens before it gets stuck."""
+
+    async def wait(self, event: asyncio.Event) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            await event.wait()
+
+
+class Flood(Stuck):
+    """Streams more than any buffer holds, and gets stuck; counts what back-pressure asks of its source."""
+
+    def __init__(self, size: int = 8 * 1024 * 1024) -> None:
+        super().__init__()
+        self.size = size
+        self.asked: list[str] = []
+
+    async def work(self, reply: Reply) -> None:
+        reply.flow = self
+        reply.start(200, b"")
+        reply.write(b"x" * self.size)
+
+    def pause_reading(self) -> None:
+        self.asked.append("pause")
+
+    def resume_reading(self) -> None:
+        self.asked.append("resume")
+
+
+class Gate:
+    """A handler that echoes once it is let through."""
+
+    def __init__(self) -> None:
+        self.open = asyncio.Event()
+        self.paths: list[str] = []
+
+    async def __call__(self, request: Request, reply: Reply) -> None:
+        self.paths.append(request.head.path)
+        await self.open.wait()
+        await echo(request, reply)
