@@ -1,16 +1,9 @@
 """The head of an answer: checked as a whole, looked up header by header, since few are ever asked for (pure)."""
 
-import re
-
 from pointsman.http1.limits import UpstreamLimits
 
 HEAD_END = b"\r\n\r\n"
 
-# llhttp is laxer; here every line is a status line or one header, and nothing else has a CR or an LF
-_HEAD = re.compile(
-    rb"HTTP/1\.[01] [0-9]{3}[^\x00-\x08\x0a-\x1f\x7f]*\r\n"
-    rb"(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]++:[^\x00-\x08\x0a-\x1f\x7f]*+\r\n)*+"
-)
 _LENGTH, _CODING = b"\r\ncontent-length:", b"\r\ntransfer-encoding:"
 _USUAL_CODING = b"\r\ntransfer-encoding: chunked\r\n"
 
@@ -34,6 +27,15 @@ class ResponseHead:
         start = at + len(name) + 3
         return self.raw[start : self.raw.index(b"\r\n", start)].strip()
 
+    def lines_of(self, prefix: bytes) -> bytes:
+        """The header lines whose names begin with `prefix` (in lower case), as they came."""
+        found, at = [], self._lowered.find(b"\r\n" + prefix)
+        while at >= 0:
+            end = self._lowered.index(b"\r\n", at + 2)
+            found.append(self.raw[at + 2 : end + 2])
+            at = self._lowered.find(b"\r\n" + prefix, end)
+        return b"".join(found)
+
 
 def read_response_head(status: int, raw: bytes, limits: UpstreamLimits) -> ResponseHead | None:
     """The head in `raw` (status line and header lines), or None if two readers could read it differently."""
@@ -41,7 +43,7 @@ def read_response_head(status: int, raw: bytes, limits: UpstreamLimits) -> Respo
     lengths, codings = lowered.count(_LENGTH), lowered.count(_CODING)
     if lengths + codings > 1 or len(raw) > limits.head_bytes or raw.count(b"\n") > limits.header_count + 1:
         return None
-    if _HEAD.fullmatch(raw) is None or not 100 <= status <= 599:
+    if not 100 <= status <= 599 or b"\r\n " in raw or b"\r\n\t" in raw:  # folded lines
         return None
     head = ResponseHead(status, raw, lowered, has_length=lengths + codings == 1)
     if codings and _USUAL_CODING not in lowered and (head.get(b"transfer-encoding") or b"").lower() != b"chunked":

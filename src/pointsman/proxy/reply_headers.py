@@ -1,6 +1,5 @@
 """Response headers: who served and why, on every answer, errors included (I-09)."""
 
-import re
 from functools import lru_cache
 
 from pointsman.domain.decision import DecisionMode
@@ -8,8 +7,7 @@ from pointsman.domain.errors import GatewayError
 from pointsman.domain.target import Target
 from pointsman.http1.response_head import ResponseHead
 
-# of the serving upstream; everything else of its head stays here
-_PASSED_DOWN = re.compile(rb"[Xx](?<=\n[Xx])-[Rr]ate[Ll]imit-[A-Za-z-]+:[^\r\n]*\r\n")
+_PASSED_DOWN = b"x-ratelimit-"  # of the serving upstream; everything else of its head stays here
 JSON = b"content-type: application/json\r\n"
 EVENT_STREAM = (
     b"content-type: text/event-stream; charset=utf-8\r\n"
@@ -27,7 +25,7 @@ def lines(
     is the head of the provider's answer.
     """
     told = b"x-pointsman-reason: %b\r\n" % reason.encode() if reason else b""
-    limits = b"".join(_PASSED_DOWN.findall(upstream.raw)) if upstream is not None else b""
+    limits = upstream.lines_of(_PASSED_DOWN) if upstream is not None else b""
     id_ = request_id.encode()
     return b"%bx-request-id: %b\r\nrequest-id: %b\r\nx-pointsman-attempts: %d\r\n%b%b%b" % (
         content_type, id_, id_, attempts, who, told, limits,

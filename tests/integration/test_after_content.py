@@ -1,0 +1,168 @@
+"""The target dies after content has reached the caller: one call, an honest end, nothing replayed, nothing faked."""
+
+from typing import Any
+
+import pytest
+
+from pointsman.testing import Answer, Chat, Events, FakeProvider, Json, chat, stream_of
+from pointsman.testing.wire import Reply, Wire, chat_request
+from tests.integration.callers import DONE, ask, ask_all, asks, events, tally
+
+CALLERS = 1_000
+TEXTS = ("one ", "two ", "thrée ")
+BEGINNING = stream_of(*TEXTS, then="cut").events
+PREFIX = b"".join(chat.sse(event) for event in BEGINNING if not isinstance(event, bytes))
+HALF_AN_EVENT = b'data: {"choices":[{"delta":{"con'
+
+DEATHS: dict[str, Answer] = {
+    "fin": Events(BEGINNING, then="cut"),
+    "rst": Events(BEGINNING, then="reset"),
+    "fin_inside_an_event": Events((*BEGINNING, HALF_AN_EVENT), then="cut"),
+    "in_band_error": Events((*BEGINNING, chat.error(500, "out of order"))),
+    "in_band_error_without_done": Events((*BEGINNING, chat.error(500, "out of order")), then="end"),
+    "named_error_event": Events((*BEGINNING, b'event: error\ndata: {"error": {"message": "overloaded"}}\n\n')),
+    "error_as_finish_reason": Events((*BEGINNING, chat.chunk({}, finish_reason="error"))),
+    "malformed_event": Events((*BEGINNING, HALF_AN_EVENT + b"\n\n", chat.chunk(chat.text_delta("more")))),
+    "no_done": Events(BEGINNING, then="end"),
+}
+
+
+def assert_honest_end(reply: Reply) -> None:
+    """The beginning unchanged, one error event, the terminator, and nothing that looks like success."""
+    if not (reply.status == 200 and reply.body.startswith(PREFIX) and reply.body.endswith(DONE)):
+        raise AssertionError(reply)
+    error_event = reply.body[len(PREFIX) : -len(DONE)]
+    if not (error_event.startswith(b'data: {"error":{') and error_event.count(b"\n\n") == 1):
+        raise AssertionError(reply)
+    if any(choice["finish_reason"] for event in events(reply) for choice in event.get("choices", ())):
+        raise AssertionError(reply)
+
+
+@pytest.mark.bug("E-04", "E-05", "E-11", "E-12", "E-16")
+@pytest.mark.case("T07", "T28", "I1", "I12")
+@pytest.mark.parametrize("answer", DEATHS.values(), ids=DEATHS)
+def test_a_stream_that_dies_after_content_ends_honestly_and_is_never_replayed(
+    run: Any, gateway: Any, answer: Answer
+) -> None:
+    async def scenario() -> list[dict[str, Any]]:
+        async with (
+            FakeProvider(name="a", default=answer) as a,
+            FakeProvider(name="b", default=answer) as b,
+            gateway(a, b) as gw,
+        ):
+            # both are paused after three faults each: then every request is sent to the least bad one, and only there
+            replies = await ask_all(gw.base_url, asks(CALLERS, stream=True))  # over kept connections: the end is clean
+
+            for reply in replies:
+                assert_honest_end(reply)
+            assert len(a.log) + len(b.log) == CALLERS
+            records: list[dict[str, Any]] = await gw.records()
+            return records
+
+    records = run(scenario())
+
+    assert len(records) == CALLERS
+    assert {record["reason"] for record in records} == {"response_started"}
+    attempts = [attempt for record in records for attempt in record["attempts"]]
+    assert {(each["outcome_class"], each["committed"]) for each in attempts} == {("broken_stream", True)}
+
+
+@pytest.mark.bug("E-04", "F-04")
+@pytest.mark.case("T09", "T28")
+def test_a_stream_that_stalls_after_content_ends_honestly_at_the_idle_limit(run: Any, gateway: Any) -> None:
+    answer = Events(BEGINNING, then="stall")
+
+    async def scenario() -> list[dict[str, Any]]:
+        async with (
+            FakeProvider(name="a", default=answer) as a,
+            FakeProvider(name="b", default=answer) as b,
+            gateway(a, b, timeouts={"idle": "200ms"}) as gw,
+        ):
+            replies = await ask_all(gw.base_url, asks(200, stream=True), concurrency=100)  # each costs an idle limit
+
+            for reply in replies:
+                assert_honest_end(reply)
+            assert len(a.log) + len(b.log) == 200
+            await gw.quiet()
+            await a.until(lambda: a.open_connections == 0)
+            records: list[dict[str, Any]] = await gw.records()
+            return records
+
+    records = run(scenario())
+
+    attempts = [attempt for record in records for attempt in record["attempts"]]
+    assert {attempt["detail"] for attempt in attempts} == {"timeout_idle"}
+    assert max(attempt["duration_s"] for attempt in attempts) <= 0.2 + 0.25 + 0.1  # the last: both ends on one loop
+
+
+@pytest.mark.bug("E-04")
+@pytest.mark.parametrize("answer", DEATHS.values(), ids=DEATHS)
+def test_the_next_request_on_the_same_connection_is_not_affected(run: Any, gateway: Any, answer: Answer) -> None:
+    async def scenario() -> list[Reply]:
+        async with FakeProvider(name="a", default=Chat("fine")) as a, gateway(a) as gw:
+            a.script(answer)
+            return await ask_all(gw.base_url, asks(2, stream=True), concurrency=1)
+
+    broken, fine = run(scenario())
+
+    assert_honest_end(broken)
+    assert tally([fine]) == {(200, "fine"): 1}
+    assert fine.body.endswith(DONE)
+
+
+@pytest.mark.bug("E-05")
+def test_the_error_event_keeps_the_providers_words(run: Any, gateway: Any) -> None:
+    async def scenario() -> Reply:
+        async with FakeProvider(name="a", default=DEATHS["in_band_error"]) as a, gateway(a) as gw:
+            return await ask(gw.base_url, chat_request("chat", stream=True))
+
+    reply = run(scenario())
+
+    (error,) = [event["error"] for event in events(reply) if "error" in event]
+    assert (error["message"], error["type"]) == ("out of order", "server_error")
+
+
+def test_a_lenient_provider_may_end_a_stream_without_done(run: Any, gateway: Any) -> None:
+    async def scenario() -> Reply:
+        async with (
+            FakeProvider(name="a", default=stream_of("hi", then="end")) as a,
+            gateway(a, provider_fields={"a": {"terminator": "lenient"}}) as gw,
+        ):
+            return await ask(gw.base_url, chat_request("chat", stream=True))
+
+    reply = run(scenario())
+
+    assert tally([reply]) == {(200, "hi"): 1}
+    assert reply.body.endswith(DONE)
+
+
+@pytest.mark.case("T29")
+def test_nothing_is_sent_before_the_first_content(run: Any, gateway: Any) -> None:
+    answer = Events((chat.chunk(chat.role_delta()),), then="stall")
+
+    async def scenario() -> bool:
+        async with FakeProvider(name="a", default=answer) as a, gateway(a) as gw, await Wire.open(gw.base_url) as wire:
+            wire.send(chat_request("chat", stream=True))
+            await a.until(lambda: len(a.log) == 1)
+            return await wire.is_silent(0.1)
+
+    assert run(scenario())
+
+
+@pytest.mark.bug("B-12")
+@pytest.mark.parametrize("stream", [False, True], ids=["unary", "streamed"])
+def test_a_refusal_of_the_request_itself_reaches_the_caller_in_the_providers_words(
+    run: Any, gateway: Any, stream: bool
+) -> None:
+    error = {"type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"}
+    said = {"error": {"message": "too long", **error}}
+
+    async def scenario() -> tuple[Reply, int]:
+        async with FakeProvider(name="a", default=Json(400, said)) as a, FakeProvider(name="b") as b:
+            async with gateway(a, b) as gw:
+                return await ask(gw.base_url, chat_request("chat", stream=stream)), len(b.log)
+
+    reply, calls_of_b = run(scenario())
+
+    assert (reply.status, reply.json(), calls_of_b) == (400, said, 0)
+    assert reply.header("x-should-retry") == b"false"

@@ -1,0 +1,214 @@
+"""Decisions and exchanges under any circumstances."""
+
+import math
+import random
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import Struct
+
+from pointsman.domain.decision import DecisionMode
+from pointsman.domain.outcome import Outcome, OutcomeClass
+from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, OnAllUnavailable, Retry
+from pointsman.domain.target import ModelGroup
+from pointsman.domain.view import Breaker, GroupView, PauseCause, TargetView
+from pointsman.routing import retry
+from pointsman.routing.exchange import Exchange, Finish, Wait
+from pointsman.routing.pickers.smooth_round_robin import pick as next_turn
+from pointsman.routing.router import decide
+from pointsman.signals.board import SignalBoard
+from pointsman.testing import builders
+
+STRATEGIES = ("weighted", "round_robin", "failover")
+THOROUGH = settings(max_examples=300, deadline=None, derandomize=True)
+
+weights = st.sampled_from([0.0, 1e-9, 0.5, 1.0, 30.0, 70.0, 1e9]) | st.floats(0.0, 1e9)
+views = st.builds(
+    TargetView,
+    breaker=st.sampled_from(Breaker),
+    pause_cause=st.sampled_from(PauseCause),
+    paused_until=st.floats(0.0, 2_000.0),
+    is_probing=st.booleans(),
+)
+
+
+class Situation(Struct, frozen=True):
+    """All that a decision looks at."""
+
+    group: ModelGroup
+    view: GroupView
+    tried: frozenset[str]
+    seed: int
+
+
+@st.composite
+def situations(draw: st.DrawFn) -> Situation:
+    count = draw(st.integers(1, 8))
+    ids = [f"{number}/m" for number in range(count)]
+    members = [(target_id, draw(weights)) for target_id in ids]
+    group = builders.group("chat", *members, strategy=draw(st.sampled_from(STRATEGIES)))
+    seen = draw(st.lists(views | st.just(TargetView()), min_size=count, max_size=count))
+    credits = tuple(draw(st.lists(st.floats(-1e9, 1e9), min_size=count, max_size=count)))
+    tried = draw(st.frozensets(st.sampled_from(ids)))
+    return Situation(group, builders.group_view(*seen, turn_credits=credits), tried, draw(st.integers(0, 999)))
+
+
+@pytest.mark.case("I28")
+@pytest.mark.req("X-13")
+@given(situations())
+@THOROUGH
+def test_decision_is_sound_in_any_situation(seen: Situation) -> None:
+    decision, again = (
+        decide(builders.ask(), seen.group, seen.view, rng=random.Random(seen.seed), tried=seen.tried) for _ in range(2)
+    )
+
+    excluded = {item.target_id for item in decision.excluded}
+    assert decision == again
+    assert len(excluded) == len(decision.excluded)
+    assert seen.tried <= excluded
+    assert excluded.isdisjoint(decision.candidates)
+    assert all(math.isfinite(share) and share >= 0 for share in decision.shares)
+    if decision.pick is None:
+        assert excluded == {member.target.id for member in seen.group.members}
+    else:
+        assert decision.pick.target.id in decision.candidates
+        assert abs(sum(decision.shares) - 1) < 1e-9
+        assert 0 < decision.pick.propensity <= 1
+
+
+@given(situations())
+@THOROUGH
+def test_weighted_propensity_is_the_share_of_the_pick(seen: Situation) -> None:
+    decision = decide(builders.ask(), seen.group, seen.view, rng=random.Random(seen.seed), tried=seen.tried)
+
+    if decision.pick is not None and decision.pick.mode is DecisionMode.WEIGHTED:
+        share = dict(zip(decision.candidates, decision.shares, strict=True))[decision.pick.target.id]
+        assert decision.pick.propensity == share
+
+
+@given(st.lists(st.integers(1, 100), min_size=1, max_size=5))
+@settings(max_examples=100, deadline=None, derandomize=True)
+def test_round_robin_is_exact_over_a_full_turn_and_within_one_before(turn_weights: list[int]) -> None:
+    picks = _turns(turn_weights)
+
+    served, total = Counter[int](), sum(turn_weights)
+    for turn, index in enumerate(picks, 1):
+        served[index] += 1
+        assert all(abs(served[i] - turn * weight / total) < 1 + 1e-9 for i, weight in enumerate(turn_weights))
+    assert [served[index] for index in range(len(turn_weights))] == turn_weights
+
+
+def _turns(turn_weights: Sequence[int]) -> list[int]:
+    """The picks of one full turn."""
+    credits: tuple[float, ...] = (0.0,) * len(turn_weights)
+    picks = []
+    for _ in range(sum(turn_weights)):
+        picked = next_turn(tuple(map(float, turn_weights)), credits, random.Random(0))
+        assert picked.turn_credits is not None
+        credits = picked.turn_credits
+        picks.append(picked.index)
+    return picks
+
+
+# --- a whole request against providers that do anything
+
+outcomes = st.builds(
+    Outcome,
+    outcome_class=st.sampled_from(OutcomeClass),
+    status=st.none() | st.sampled_from([200, 400, 401, 404, 409, 429, 500, 503, 529]),
+    detail=st.sampled_from(["", "connect_refused", "protocol"]),
+    committed=st.booleans(),
+    confirmed=st.booleans(),
+    retry_after_s=st.none() | st.floats(0.0, 400.0),
+    duration_s=st.floats(0.0, 30.0),
+)
+policies = st.builds(
+    Retry,
+    max_attempts=st.none() | st.integers(1, 6),
+    budget_base=st.sampled_from([0.0, 2.0, 30.0]),
+    backoff_max_s=st.sampled_from([0.0, 1.0, 8.0]),
+)
+
+
+class World:
+    """Virtual time, one group, real signals; the providers' answers are given one by one."""
+
+    def __init__(self, group: ModelGroup, seed: int) -> None:
+        self.group, self.now = group, 1_000.0
+        self.rng = random.Random(seed)
+        self.board = SignalBoard(self.rng)
+
+    def serve(self, answers: Sequence[Outcome], *, caller: str, total_s: float) -> Exchange:
+        """One request to its end; after the given answers the providers only fail."""
+        deadline, ask = self.now + total_s, builders.ask(caller)
+        exchange = Exchange(ask, self.group, self.board, self.rng, began_at=self.now, deadline=deadline)
+        command, steps, left = exchange.start(self.now), 0, list(answers)
+        while not isinstance(command, Finish):
+            steps += 1
+            assert steps < 10_000, "the request does not end"
+            if isinstance(command, Wait):
+                assert self.now <= command.until <= deadline
+                self.now = command.until
+                command = exchange.resume(self.now)
+                continue
+            assert self.now < deadline, "an attempt began after the deadline"
+            lease = self.board.started(command.target, caller, self.now, is_probe=command.is_probe)
+            outcome = left.pop(0) if left else builders.outcome("upstream_fault", status=503)
+            self.now = min(self.now + outcome.duration_s, deadline)
+            self.board.record(lease, outcome, self.now, self.group.policy.cooldown)
+            command = exchange.finished(outcome, self.now)
+        return exchange
+
+
+@pytest.mark.slow
+@pytest.mark.case("I1", "I23")
+@pytest.mark.bug("A-13", "B-02", "B-07")
+@given(data=st.data())
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_request_always_ends_within_its_bounds(data: st.DataObject) -> None:
+    count, policy = data.draw(st.integers(1, 5)), data.draw(policies)
+    group = builders.group(
+        "chat",
+        *[f"{number}/m" for number in range(count)],
+        strategy=data.draw(st.sampled_from(STRATEGIES)),
+        on_all_unavailable=data.draw(st.sampled_from(OnAllUnavailable)),
+        retry=policy,
+    )
+    world = World(group, data.draw(st.integers(0, 999)))
+
+    for _ in range(data.draw(st.integers(1, 6))):
+        answers = data.draw(st.lists(outcomes, max_size=5))
+        total_s = data.draw(st.sampled_from([0.0, 1.0, 20.0, 600.0]))
+        exchange = world.serve(answers, caller=data.draw(st.sampled_from("ab")), total_s=total_s)
+        world.now += data.draw(st.floats(0.0, 100.0))
+
+        assert len(exchange.attempts) <= (policy.max_attempts or min(count + 1, DEFAULT_MAX_ATTEMPTS))
+        assert not any(outcome.committed for outcome in exchange.outcomes[:-1])
+        assert _repeats_were_allowed(exchange)
+        assert all(world.board.in_flight(member.target) == 0 for member in group.members)
+
+
+def _repeats_were_allowed(exchange: Exchange) -> bool:
+    """No target is asked twice, unless its last failure was one after which it may be."""
+    last: dict[str, Outcome] = {}
+    for attempt, outcome in zip(exchange.attempts, exchange.outcomes, strict=True):
+        if attempt.target_id in last and not retry.may_repeat(last[attempt.target_id]):
+            return False
+        last[attempt.target_id] = outcome
+    return True
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_total_outage_costs_one_free_failover_per_request_and_the_retry_budget(strategy: str) -> None:
+    world = World(builders.group("chat", "a/m", "b/m", "c/m", "d/m", strategy=strategy), seed=1)
+    policy, requests, calls = world.group.policy.retry, 1_000, 0
+
+    for _ in range(requests):  # 100 a second, for 10 s
+        began_at = world.now
+        calls += len(world.serve([], caller="a", total_s=0.5).attempts)
+        world.now = began_at + 0.01
+
+    assert calls <= requests * (2 + policy.budget_ratio) + policy.budget_base

@@ -1,0 +1,19 @@
+"""Strategies are presets with a name."""
+
+from typing import get_args
+
+from pointsman.config.schema import Strategy as StrategyName
+from pointsman.domain.decision import DecisionMode
+from pointsman.routing.strategies import STRATEGIES
+
+
+def test_configuration_knows_exactly_these_strategies() -> None:
+    assert set(get_args(StrategyName)) == set(STRATEGIES)
+
+
+def test_decisions_name_the_strategy_that_made_them() -> None:
+    assert {name: strategy.mode for name, strategy in STRATEGIES.items()} == {
+        "weighted": DecisionMode.WEIGHTED,
+        "round_robin": DecisionMode.ROUND_ROBIN,
+        "failover": DecisionMode.FAILOVER,
+    }

@@ -1,0 +1,253 @@
+"""The signal board: state by identity, effects, leases, forgetting."""
+
+import pytest
+from msgspec import structs
+
+from pointsman.domain.decision import Effects
+from pointsman.domain.policy import Cooldown
+from pointsman.domain.target import ModelGroup
+from pointsman.domain.view import Breaker
+from pointsman.signals.board import SignalBoard
+from pointsman.testing import builders
+from tests.unit.signals.pausing import Draws
+
+NOW = 1_000.0
+
+
+def board() -> SignalBoard:
+    return SignalBoard(Draws())
+
+
+def pause(signals: SignalBoard, target_id: str, now: float = NOW) -> None:
+    """One rate limit: 30 s."""
+    lease = signals.started(builders.target(target_id), "alice", now, is_probe=False)
+    signals.record(lease, builders.outcome("rate_limited"), now, Cooldown())
+
+
+def breakers(signals: SignalBoard, group: ModelGroup, now: float = NOW) -> dict[str, Breaker]:
+    views = signals.view(group, now).targets
+    return {member.target.id: view.breaker for member, view in zip(group.members, views, strict=True)}
+
+
+def test_unknown_targets_are_closed_and_the_group_is_calm() -> None:
+    view = board().view(builders.group("chat", "a/m", "b/m"), NOW)
+
+    assert view.is_calm
+    assert [seen.breaker for seen in view.targets] == [Breaker.CLOSED, Breaker.CLOSED]
+    assert view.turn_credits == (0.0, 0.0)
+
+
+def test_calm_group_with_traffic_has_the_same_view() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m")
+    before = signals.view(group, NOW)
+
+    signals.request_began(group, NOW)
+
+    assert signals.view(group, NOW) == before
+
+
+def test_group_with_a_paused_target_is_not_calm() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m")
+    pause(signals, "b/m")
+
+    view = signals.view(group, NOW)
+
+    assert not view.is_calm
+    assert breakers(signals, group) == {"a/m": Breaker.CLOSED, "b/m": Breaker.OPEN}
+
+
+def test_group_is_calm_while_another_groups_target_is_paused() -> None:
+    signals = board()
+    pause(signals, "z/m")
+
+    assert signals.view(builders.group("chat", "a/m"), NOW).is_calm
+
+
+def test_pause_of_a_target_holds_in_every_group_that_uses_it() -> None:
+    signals = board()
+    pause(signals, "b/m")
+
+    seen = [breakers(signals, builders.group(name, "a/m", "b/m"))["b/m"] for name in ("chat", "code")]
+
+    assert seen == [Breaker.OPEN, Breaker.OPEN]
+
+
+@pytest.mark.req("X-09")
+@pytest.mark.bug("A-23", "P-6")
+def test_reordered_targets_keep_their_own_pauses() -> None:
+    signals = board()
+    pause(signals, "b/m")
+
+    reordered = builders.group("chat", "c/m", "b/m", "a/m")
+
+    assert breakers(signals, reordered) == {"c/m": Breaker.CLOSED, "b/m": Breaker.OPEN, "a/m": Breaker.CLOSED}
+
+
+@pytest.mark.req("X-09")
+@pytest.mark.bug("P-6")
+def test_reordered_targets_keep_their_own_turns() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy="round_robin")
+    signals.apply(group, Effects(turn_credits=(-1.0, 1.0)))
+
+    reordered = builders.group("chat", "b/m", "c/m", "a/m", strategy="round_robin")
+
+    assert signals.view(reordered, NOW).turn_credits == (1.0, 0.0, -1.0)
+
+
+@pytest.mark.bug("P-6")
+def test_group_that_is_defined_anew_keeps_its_turns() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy="round_robin")
+    signals.apply(group, Effects(turn_credits=(-1.0, 1.0)))
+    renewed = builders.group("chat", "a/m", "b/m", strategy="round_robin")
+
+    signals.request_began(renewed, NOW)
+
+    assert signals.view(renewed, NOW).turn_credits == (-1.0, 1.0)
+
+
+def test_group_that_is_defined_anew_keeps_its_retry_budget() -> None:
+    signals = board()
+    signals.spend_retry(builders.group("chat", "a/m"), NOW)
+
+    assert signals.retries_left(builders.group("chat", "a/m", "b/m"), NOW) == 29
+
+
+@pytest.mark.req("X-09")
+def test_other_groups_keep_what_they_learned_when_one_is_defined_anew() -> None:
+    signals, code = board(), builders.group("code", "a/m", "b/m", strategy="round_robin")
+    signals.apply(code, Effects(turn_credits=(-1.0, 1.0)))
+
+    signals.request_began(builders.group("chat", "z/m"), NOW)
+
+    assert signals.view(code, NOW).turn_credits == (-1.0, 1.0)
+
+
+@pytest.mark.bug("J-09")
+def test_target_with_another_credential_is_another_target() -> None:
+    signals = board()
+    pause(signals, "a/m")
+    group = builders.group("chat", "a/m")
+    member = group.members[0]
+    rotated = structs.replace(member, target=structs.replace(member.target, state_key="a/m#new-key"))
+
+    renewed = structs.replace(group, members=(rotated,))
+
+    assert breakers(signals, renewed) == {"a/m": Breaker.CLOSED}
+
+
+def test_each_group_has_its_own_retry_budget() -> None:
+    signals = board()
+
+    signals.spend_retry(builders.group("chat", "a/m"), NOW)
+
+    assert signals.retries_left(builders.group("code", "a/m"), NOW) == 30
+
+
+def test_requests_add_to_the_retry_budget() -> None:
+    signals, group = board(), builders.group("chat", "a/m")
+
+    for _ in range(10):
+        signals.request_began(group, NOW)
+
+    assert signals.retries_left(group, NOW) == 32
+
+
+def test_effects_without_turns_change_nothing() -> None:
+    signals, group = board(), builders.group("chat", "a/m")
+
+    signals.apply(group, Effects(claim_probe=True))
+
+    assert signals.view(group, NOW).turn_credits == (0.0,)
+
+
+@pytest.mark.req("X-07")
+@pytest.mark.case("I30")
+def test_probe_permit_is_taken_from_start_to_end() -> None:
+    signals, group = board(), builders.group("chat", "a/m")
+    pause(signals, "a/m")
+    target = group.members[0].target
+
+    lease = signals.started(target, "alice", NOW + 30, is_probe=True)
+    during = signals.view(group, NOW + 30).targets[0]
+    signals.record(lease, builders.outcome("caller_gone"), NOW + 31, Cooldown())
+    after = signals.view(group, NOW + 31).targets[0]
+
+    assert during.is_probing
+    assert (after.breaker, after.is_probing) == (Breaker.HALF_OPEN, False)
+
+
+def test_recovered_target_makes_the_group_calm_again() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m")
+    signals.request_began(group, NOW)
+    pause(signals, "a/m")
+    lease = signals.started(group.members[0].target, "alice", NOW + 30, is_probe=True)
+
+    signals.record(lease, builders.outcome(), NOW + 31, Cooldown())
+
+    assert signals.view(group, NOW + 31).is_calm
+
+
+@pytest.mark.case("I3")
+def test_in_flight_counts_attempts_that_have_not_ended() -> None:
+    signals, target = board(), builders.target("a/m")
+    before = signals.in_flight(target)
+
+    leases = [signals.started(target, "alice", NOW, is_probe=False) for _ in range(3)]
+    signals.record(leases[0], builders.outcome(), NOW, Cooldown())
+
+    assert (before, signals.in_flight(target)) == (0, 2)
+
+
+@pytest.mark.bug("A-02")
+def test_attempt_is_recorded_exactly_once() -> None:
+    signals = board()
+    lease = signals.started(builders.target("a/m"), "alice", NOW, is_probe=False)
+    signals.record(lease, builders.outcome(), NOW, Cooldown())
+
+    with pytest.raises(KeyError):
+        signals.record(lease, builders.outcome(), NOW, Cooldown())
+
+
+@pytest.mark.case("I26")
+def test_targets_that_nobody_names_any_more_are_forgotten() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m")
+    pause(signals, "a/m")
+    pause(signals, "b/m")
+
+    signals.keep([builders.target("b/m")], {})
+
+    assert breakers(signals, group) == {"a/m": Breaker.CLOSED, "b/m": Breaker.OPEN}
+
+
+@pytest.mark.bug("C-02")
+def test_target_in_use_is_not_forgotten() -> None:
+    signals, target = board(), builders.target("a/m")
+    lease = signals.started(target, "alice", NOW, is_probe=False)
+
+    signals.keep([], {})
+    during = signals.in_flight(target)
+    signals.record(lease, builders.outcome(), NOW, Cooldown())
+
+    assert (during, signals.in_flight(target)) == (1, 0)
+
+
+@pytest.mark.case("I26")
+def test_groups_that_are_gone_are_forgotten_and_the_others_kept() -> None:
+    signals, chat, code = board(), builders.group("chat", "a/m"), builders.group("code", "a/m")
+    for group in (chat, code):
+        signals.spend_retry(group, NOW)
+
+    signals.keep([builders.target("a/m")], {"code": code, "alias-of-code": code})
+
+    assert (signals.retries_left(chat, NOW), signals.retries_left(code, NOW)) == (30, 29)
+
+
+def test_reading_changes_no_state() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m")
+    pause(signals, "a/m")
+    before = signals.view(group, NOW + 40)
+
+    for second in range(100):
+        signals.view(group, NOW + second * 100)
+
+    assert signals.view(group, NOW + 40) == before

@@ -1,0 +1,114 @@
+"""What is learned about one target: leases, the probe's permit, who uses it."""
+
+import pytest
+
+from pointsman.domain.outcome import OutcomeClass
+from pointsman.domain.policy import Cooldown
+from pointsman.domain.view import Breaker, PauseCause
+from pointsman.signals.target_state import TargetState
+from pointsman.testing import builders
+from tests.unit.signals.pausing import Draws
+
+POLICY = Cooldown()
+
+
+def attempt(
+    state: TargetState, kind: str, now: float, *, caller: str = "alice", is_probe: bool = False, **details: object
+) -> None:
+    lease = state.begin(caller, now, is_probe=is_probe)
+    state.end(lease, builders.outcome(kind, **details), now, Draws(), POLICY)
+
+
+def recovering(now: float = 0.0) -> TargetState:
+    """Paused until 30 s later."""
+    state = TargetState()
+    attempt(state, "rate_limited", now)
+    return state
+
+
+@pytest.mark.case("I3")
+@pytest.mark.bug("C-01", "F-02")
+def test_in_flight_is_the_number_of_live_leases() -> None:
+    state = TargetState()
+
+    leases = [state.begin("alice", 0.0, is_probe=False) for _ in range(3)]
+    state.end(leases[1], builders.outcome(), 1.0, Draws(), POLICY)
+
+    assert state.in_flight == 2
+
+
+@pytest.mark.bug("C-01")
+def test_attempt_cannot_end_twice() -> None:
+    state = TargetState()
+    lease = state.begin("alice", 0.0, is_probe=False)
+    state.end(lease, builders.outcome(), 1.0, Draws(), POLICY)
+
+    with pytest.raises(KeyError):
+        state.end(lease, builders.outcome(), 1.0, Draws(), POLICY)
+
+    assert state.in_flight == 0
+
+
+def test_new_target_is_closed() -> None:
+    assert TargetState().is_closed
+
+
+def test_view_shows_the_pause() -> None:
+    state = recovering()
+
+    view = state.view(10.0)
+
+    assert (view.breaker, view.pause_cause, view.paused_until) == (Breaker.OPEN, PauseCause.RATE_LIMIT, 30.0)
+    assert not state.is_closed
+
+
+@pytest.mark.case("I30")
+def test_probe_holds_the_permit_until_it_ends() -> None:
+    state = recovering()
+
+    lease = state.begin("alice", 30.0, is_probe=True)
+    during = state.view(31.0)
+    state.end(lease, builders.outcome(), 32.0, Draws(), POLICY)
+
+    assert during.is_probing
+    assert state.is_closed
+
+
+@pytest.mark.parametrize("kind", list(OutcomeClass))
+def test_every_outcome_releases_the_permit(kind: OutcomeClass) -> None:
+    state = recovering()
+
+    attempt(state, kind, 30.0, is_probe=True)
+
+    assert not state.view(30.0).is_probing
+
+
+def test_attempt_that_is_no_probe_does_not_release_the_permit() -> None:
+    state = recovering()
+    other = state.begin("bob", 0.0, is_probe=False)
+    state.begin("alice", 30.0, is_probe=True)
+
+    state.end(other, builders.outcome("caller_gone"), 31.0, Draws(), POLICY)
+
+    assert state.view(31.0).is_probing
+
+
+@pytest.mark.case("I19")
+def test_target_that_two_callers_use_is_not_paused_by_one_of_them() -> None:
+    state = TargetState()
+    attempt(state, "ok", 0.0, caller="bob")
+
+    for second in range(1, 20):
+        attempt(state, "missing", second, caller="mallory", confirmed=True)
+
+    assert state.is_closed
+
+
+@pytest.mark.case("I19")
+def test_target_that_its_other_caller_left_ten_minutes_ago_is_no_longer_shared() -> None:
+    state = TargetState()
+    attempt(state, "ok", 0.0, caller="bob")
+
+    attempt(state, "missing", 601.0, caller="alice", confirmed=True)
+
+    assert not state.is_closed

@@ -1,0 +1,125 @@
+"""The command line, without a network."""
+
+import logging
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from pointsman.cli import app
+
+GOOD = """\
+version: 1
+auth: {mode: none}
+server: {listen: 127.0.0.1:0, admin_listen: 127.0.0.1:0}
+providers:
+  local: {kind: vllm, base_url: http://127.0.0.1:8000/v1}
+models:
+  chat:
+    targets:
+      - {model: local/a, weight: 70}
+      - {model: local/b, weight: 30}
+"""
+COMMANDS = [("check",), ("serve", "--config")]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "pointsman.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _restored_logging() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:], root.level = handlers, level
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_good_file_is_ok_and_its_strategies_are_explained(file: Path) -> None:
+    result = run("check", file)
+
+    assert result.exit_code == 0
+    assert f"{file}: ok" in result.stdout
+    assert re.search(r"chat: .*weighted", result.stdout)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_missing_file_is_named(command: tuple[str, ...], tmp_path: Path) -> None:
+    result = run(*command, tmp_path / "nowhere.yaml")
+
+    assert result.exit_code == 1
+    assert "nowhere.yaml" in result.stderr
+    assert "Check its path" in result.stderr
+
+
+@pytest.mark.case("T93")
+@pytest.mark.bug("J-03")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_broken_file_is_refused_with_file_line_and_fix(command: tuple[str, ...], file: Path) -> None:
+    file.write_text(GOOD.replace("weight: 70", "wieght: 70"), encoding="utf-8")
+
+    result = run(*command, file)
+
+    assert result.exit_code == 1
+    assert "pointsman.yaml:9" in result.stderr
+    assert "wieght" in result.stderr
+    assert "weight" in result.stderr.replace("wieght", "")
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.case("T93")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_file_that_is_no_yaml_is_refused_with_its_line(command: tuple[str, ...], file: Path) -> None:
+    file.write_text("version: 1\nmodels: [\n", encoding="utf-8")
+
+    result = run(*command, file)
+
+    assert result.exit_code == 1
+    assert re.search(r"pointsman\.yaml:\d+", result.stderr)
+
+
+def test_every_problem_of_a_file_is_reported_at_once(file: Path) -> None:
+    file.write_text(GOOD.replace("70", "-1").replace("local/b", "nobody/b"), encoding="utf-8")
+
+    result = run("check", file)
+
+    assert {"pointsman.yaml:9", "pointsman.yaml:10"} <= set(re.findall(r"pointsman\.yaml:\d+", result.stderr))
+
+
+def test_address_in_use_is_told_with_a_fix(file: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        file.write_text(GOOD.replace("{listen: 127.0.0.1:0", f"{{listen: 127.0.0.1:{port}"), encoding="utf-8")
+
+        result = run("serve", "--config", file)
+
+    assert result.exit_code == 1
+    assert "server.listen" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_without_a_command_the_commands_are_listed() -> None:
+    output = run().output
+
+    assert all(name in output for name in ("serve", "check", "demo"))
+
+
+@pytest.mark.case("I14")
+def test_secret_of_a_broken_file_is_not_repeated(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCAL_KEY", "sk-very-secret")
+    file.write_text(GOOD.replace("base_url:", "api_key: ${LOCAL_KEY}, bse_url: x, base_url:"), encoding="utf-8")
+
+    result = run("check", file)
+
+    assert result.exit_code == 1
+    assert "sk-very-secret" not in result.output

@@ -1,0 +1,114 @@
+"""The bytes of an attempt."""
+
+import pytest
+
+from pointsman.domain.target import Provider
+from pointsman.testing import builders
+from pointsman.upstream.request import build
+
+BODY = b'{"model":"m"}'
+CALLERS = {
+    b"host": b"gateway.example",
+    b"authorization": b"Bearer callers-key",
+    b"x-api-key": b"callers-key",
+    b"api-key": b"callers-key",
+    b"proxy-authorization": b"Basic callers-key",
+    b"cookie": b"session=callers-key",
+    b"x-forwarded-for": b"10.0.0.1",
+    b"x-forwarded-host": b"evil.example",
+    b"forwarded": b"for=10.0.0.1",
+    b"connection": b"keep-alive, x-secret",
+    b"transfer-encoding": b"chunked",
+    b"content-length": b"99999",
+    b"content-encoding": b"gzip",
+    b"accept-encoding": b"gzip, br",
+    b"accept": b"text/html",
+    b"user-agent": b"callers-agent",
+    b"x-pointsman-target": b"a/m",
+    b"openai-organization": b"callers-organisation",
+    b"openai-beta": b"assistants=v2",
+    b"traceparent": b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+}
+
+
+def built(provider: Provider, headers: dict[bytes, bytes] | None = None, *, stream: bool = False) -> bytes:
+    return build(provider, "/chat/completions", BODY, stream, headers or {})
+
+
+def head_of(request: bytes) -> tuple[bytes, dict[bytes, bytes]]:
+    """The request line and the headers; none may come twice."""
+    head, _, _ = request.partition(b"\r\n\r\n")
+    line, *fields = head.split(b"\r\n")
+    pairs = [field.split(b": ", 1) for field in fields]
+    assert len({pair[0] for pair in pairs}) == len(pairs)
+    return line, {pair[0]: pair[1] for pair in pairs}
+
+
+def test_request_is_a_post_to_the_path_below_the_base_url() -> None:
+    line, headers = head_of(built(builders.provider("a", "https://api.example.com:8443/openai/v1")))
+
+    assert line == b"POST /openai/v1/chat/completions HTTP/1.1"
+    assert headers[b"host"] == b"api.example.com:8443"
+
+
+def test_body_follows_the_head_unchanged_with_its_length() -> None:
+    request = built(builders.provider("a"))
+
+    assert request.endswith(b"\r\n\r\n" + BODY)
+    assert head_of(request)[1][b"content-length"] == b"%d" % len(BODY)
+
+
+@pytest.mark.bug("I-03", "I-04", "I-10")
+def test_of_the_callers_headers_only_the_allowed_ones_pass() -> None:
+    _, headers = head_of(built(builders.provider("a", api_key="sk-ours"), CALLERS))
+
+    assert headers == {
+        b"host": b"127.0.0.1:9",
+        b"content-type": b"application/json",
+        b"accept": b"application/json",
+        b"accept-encoding": b"identity",
+        b"authorization": b"Bearer sk-ours",
+        b"openai-beta": CALLERS[b"openai-beta"],
+        b"traceparent": CALLERS[b"traceparent"],
+        b"content-length": b"%d" % len(BODY),
+    }
+
+
+@pytest.mark.bug("I-03")
+def test_without_a_configured_key_no_credential_is_sent_at_all() -> None:
+    request = built(builders.provider("a"), CALLERS)
+
+    assert b"callers-key" not in request
+    assert b"authorization" not in head_of(request)[1]
+
+
+def test_streams_ask_for_events() -> None:
+    assert head_of(built(builders.provider("a"), stream=True))[1][b"accept"] == b"text/event-stream"
+
+
+def test_configured_headers_are_sent() -> None:
+    provider = builders.provider("a", headers=(("x-title", "Pointsman"), ("x-team", "search")))
+
+    _, headers = head_of(built(provider))
+
+    assert (headers[b"x-title"], headers[b"x-team"]) == (b"Pointsman", b"search")
+
+
+@pytest.mark.bug("A-18")
+def test_request_does_not_depend_on_what_was_built_before() -> None:
+    first, second = builders.provider("a", api_key="sk-a"), builders.provider("b", api_key="sk-b")
+    alone = built(second)
+
+    built(first)
+
+    assert built(second) == alone
+    assert b"sk-a" not in built(second)
+
+
+@pytest.mark.bug("J-09")
+def test_account_with_a_new_key_sends_the_new_key() -> None:
+    built(builders.provider("a", api_key="sk-old"))
+
+    request = built(builders.provider("a", api_key="sk-new"))
+
+    assert head_of(request)[1][b"authorization"] == b"Bearer sk-new"
