@@ -50,7 +50,7 @@ def test_a_whole_answer_is_one_head_with_its_length(keep_alive: bool, is_http_1_
 def test_the_answer_to_head_has_the_length_only() -> None:
     wire = FakeWire()
 
-    Reply(wire, True, has_body=False).send(200, b"", b"abc")  # noqa: FBT003
+    Reply(wire, True, has_body=False).send(200, b"", b"abc")
 
     assert wire.written.endswith(b"content-length: 3\r\n\r\n")
 
@@ -84,7 +84,7 @@ def test_a_streamed_answer_on_http_1_0_ends_with_the_connection(keep_alive: bool
 
 
 def test_a_reply_knows_how_far_it_is() -> None:
-    reply = Reply(FakeWire(), True)  # noqa: FBT003
+    reply = Reply(FakeWire(), True)
     states = [(reply.is_started, reply.is_finished, reply.status, reply.bytes_sent)]
 
     for step in (lambda: reply.start(201, b""), lambda: reply.write(b"abc"), reply.finish):
@@ -96,7 +96,7 @@ def test_a_reply_knows_how_far_it_is() -> None:
 
 def test_nothing_is_written_to_a_caller_that_is_gone() -> None:
     wire = FakeWire()
-    reply = Reply(wire, True)  # noqa: FBT003
+    reply = Reply(wire, True)
     reply.is_gone = True
 
     reply.send(200, b"", b"")
@@ -111,6 +111,6 @@ def test_nothing_is_written_to_a_caller_that_is_gone() -> None:
 def test_an_aborted_reply_cuts_the_connection() -> None:
     wire = FakeWire()
 
-    Reply(wire, True).abort()  # noqa: FBT003
+    Reply(wire, True).abort()
 
     assert wire.is_aborted
