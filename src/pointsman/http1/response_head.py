@@ -45,6 +45,8 @@ def read_response_head(status: int, raw: bytes, limits: UpstreamLimits) -> Respo
         return None
     if not 100 <= status <= 599 or b"\r\n " in raw or b"\r\n\t" in raw:  # folded lines
         return None
+    if not raw.startswith(b"HTTP/1."):  # llhttp skips empty lines, and would read another head than this one
+        return None
     head = ResponseHead(status, raw, lowered, has_length=lengths + codings == 1)
     if codings and _USUAL_CODING not in lowered and (head.get(b"transfer-encoding") or b"").lower() != b"chunked":
         return None  # a coding that is not decoded here
