@@ -195,6 +195,14 @@ def test_the_connection_is_kept_as_version_and_header_say(
     assert (read.keep_alive, read.is_http_1_0) == (keep_alive, version == b"1.0")
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("version", [b"1.1", b"1.0"])
+def test_close_in_one_of_two_connection_headers_closes(version: bytes, order: int) -> None:
+    options = [b"Connection: keep-alive", b"Connection: close"][::order]
+
+    assert not parse_request_head(head(b"GET / HTTP/" + version, b"Host: a", *options)).keep_alive
+
+
 @pytest.mark.parametrize(("version", "expects"), [(b"1.1", True), (b"1.0", False)])
 def test_an_expectation_is_met_on_http_1_1_only(version: bytes, expects: bool) -> None:
     read = parse_request_head(

@@ -33,10 +33,6 @@ def test_a_header_is_found_in_any_case_with_its_value_as_sent(line: bytes, value
     assert sound(b"a: 1", line, b"b: 2").get(b"x") == value
 
 
-def test_the_first_of_a_repeated_header_counts() -> None:
-    assert sound(b"x: 1", b"x: 2").get(b"x") == b"1"
-
-
 @pytest.mark.parametrize("lines", [(), (b"xx: 1",), (b"a: x: 1",), (b"x-y: 1",)])
 def test_a_header_that_is_not_there_is_none(lines: tuple[bytes, ...]) -> None:
     assert sound(*lines).get(b"x") is None
@@ -86,13 +82,6 @@ def test_a_head_says_whether_the_body_has_an_end(lines: tuple[bytes, ...], has_l
 )
 def test_what_two_readers_could_read_differently_is_refused(lines: tuple[bytes, ...]) -> None:
     assert read(*lines) is None
-
-
-def test_the_lines_of_a_prefix_are_given_as_they_came() -> None:
-    head = sound(b"X-Limit-A: 1", b"y: x-limit-b: 2", b"x-LIMIT-c:3 ", b"x-limi: 4", b"X-Limit-:")
-
-    assert head.lines_of(b"x-limit-") == b"X-Limit-A: 1\r\nx-LIMIT-c:3 \r\nX-Limit-:\r\n"
-    assert head.lines_of(b"z") == b""
 
 
 @pytest.mark.parametrize("status", [0, 99, 600, 999])

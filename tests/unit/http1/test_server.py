@@ -9,7 +9,7 @@ from pointsman.http1.limits import KIB, EdgeLimits
 from pointsman.http1.reply import Reply
 from pointsman.http1.server import EdgeServer, Request
 from pointsman.testing.wire import Wire
-from tests.unit.http1.edge import Flood, Gate, Run, Stuck, dial, echo, edge, until
+from tests.unit.http1.edge import Flood, Gate, Run, Stubborn, Stuck, dial, echo, edge, until
 from tests.unit.http1.heads import MUST_REFUSE, get, head, post
 
 SOON_S = 0.03
@@ -76,7 +76,7 @@ def test_a_handler_learns_when_the_first_byte_came(run: Run) -> None:
         loop = asyncio.get_running_loop()
         async with edge(note) as server, await dial(server) as wire:
             wire.send(get()[:10])
-            await until(lambda: next(iter(server.connections))._received_at > 0)
+            await until(lambda: any(c._received_at for c in server.connections))
             began = loop.time()
             wire.send(get()[10:])
             await wire.reply()
@@ -154,6 +154,7 @@ def test_a_caller_that_does_not_read_gets_no_further_answers(run: Run) -> None:
         async with edge(big, send_buffer_bytes=SMALL) as server, await dial(server) as wire:
             wire.pause()
             wire.send(get() * 40)
+            await until(lambda: count(server) == 1)
             connection = next(iter(server.connections))
             await until(connection._is_caller_behind)
             await wire.is_silent(SOON_S)
@@ -177,7 +178,7 @@ def test_a_request_that_comes_while_the_caller_is_behind_is_answered_later(run: 
         async with edge(big, send_buffer_bytes=SMALL) as server, await dial(server) as wire:
             wire.pause()
             wire.send(get())
-            await until(next(iter(server.connections))._is_caller_behind)
+            await until(lambda: any(c._is_caller_behind() for c in server.connections))
             wire.send(get())
             await wire.is_silent(SOON_S)
             wire.resume()
@@ -335,20 +336,34 @@ def test_a_caller_that_still_sends_can_read_its_refusal(run: Run) -> None:
 
 def test_a_caller_that_sends_on_and_on_after_its_refusal_is_cut_off(run: Run) -> None:
     async def scenario() -> None:
-        async with edge(echo, linger_bytes=4 * KIB, linger_s=60.0) as server, await dial(server) as wire:
+        async with edge(echo, linger_bytes=4 * KIB, linger_s=60.0) as server, await dial(server, Stubborn) as wire:
             wire.send(b"nonsense\r\n\r\n")
-            await wire.reply()
+            await wire.end()
             wire.send(b"x" * 64 * KIB)
             await until(lambda: not count(server))
 
     run(scenario())
 
 
+def test_what_still_arrives_after_a_refusal_is_thrown_away(run: Run) -> None:
+    async def scenario() -> tuple[int, bytes]:
+        async with edge(echo, linger_s=60.0) as server, await dial(server, Stubborn) as wire:
+            wire.send(b"nonsense\r\n\r\n")
+            await wire.end()
+            before = bytes(wire.received)
+            connection = next(iter(server.connections))
+            wire.send(get())
+            await until(lambda: connection._lingered_bytes == len(get()))
+            return count(server), bytes(wire.received).removeprefix(before)
+
+    assert run(scenario()) == (1, b"")
+
+
 def test_a_caller_that_stays_after_its_refusal_is_cut_off(run: Run) -> None:
     async def scenario() -> None:
-        async with edge(echo, linger_s=SOON_S) as server, await dial(server) as wire:
+        async with edge(echo, linger_s=SOON_S) as server, await dial(server, Stubborn) as wire:
             wire.send(b"nonsense\r\n\r\n")
-            await wire.reply()
+            await wire.end()
             await until(lambda: not count(server))
 
     run(scenario())
@@ -564,6 +579,45 @@ def test_a_refused_caller_that_reads_nothing_is_let_go(run: Run) -> None:
     run(scenario())
 
 
+def test_a_caller_that_reads_late_gets_all_of_its_last_answer(run: Run) -> None:
+    async def big(request: Request, reply: Reply) -> None:
+        reply.send(200, b"", b"x" * 2_048 * KIB)
+
+    async def scenario() -> tuple[int, str]:
+        async with edge(big, send_buffer_bytes=SMALL) as server, await dial(server) as wire:
+            wire.pause()
+            wire.send(CLOSING)
+            await until(lambda: any(c._transport.is_closing() for c in server.connections))
+            wire.resume()
+            return len((await wire.reply()).body), await wire.end()
+
+    assert run(scenario()) == (2_048 * KIB, "fin")
+
+
+def test_a_stream_without_a_source_to_pause_arrives_whole(run: Run) -> None:
+    async def scenario() -> int:
+        gate = asyncio.Event()
+
+        async def big(request: Request, reply: Reply) -> None:
+            reply.start(200, b"")
+            reply.write(b"x" * 2_048 * KIB)
+            await gate.wait()
+            reply.finish()
+
+        async with edge(big, send_buffer_bytes=SMALL) as server, await dial(server) as wire:
+            wire.pause()
+            wire.send(get())
+            await until(lambda: count(server) == 1)
+            connection = next(iter(server.connections))
+            await until(connection._is_caller_behind)
+            wire.resume()
+            await until(lambda: not connection._is_caller_behind())
+            gate.set()
+            return len((await wire.reply()).body)
+
+    assert run(scenario()) == 2_048 * KIB
+
+
 def test_a_caller_that_reads_slowly_is_kept(run: Run) -> None:
     flood = Flood(1_024 * KIB)
 
@@ -716,6 +770,18 @@ def test_draining_closes_idle_connections_at_once(run: Run) -> None:
     assert run(scenario()) == ("fin", b"")
 
 
+def test_draining_does_not_wait_for_a_caller_that_lingers(run: Run) -> None:
+    async def scenario() -> None:
+        async with edge(echo, linger_s=60.0) as server, await dial(server, Stubborn) as wire:
+            wire.send(b"nonsense\r\n\r\n")
+            await wire.end()
+            assert count(server) == 1
+            async with asyncio.timeout(1.0):
+                await server.drain(60.0)
+
+    run(scenario())
+
+
 def test_draining_waits_for_the_request_that_is_handled(run: Run) -> None:
     async def scenario() -> tuple[bytes, bytes | None, str]:
         gate = Gate()
@@ -804,6 +870,16 @@ def test_a_draining_edge_takes_no_new_connections(run: Run) -> None:
                 await Wire.open(f"http://127.0.0.1:{port}")
 
     run(scenario())
+
+
+def test_an_edge_that_has_not_started_may_be_drained(run: Run) -> None:
+    async def scenario() -> bool:
+        async with edge(echo) as server:
+            other = EdgeServer(echo, server.render_error, server.limits, server.watchdog)
+            await other.drain(0.0)
+            return other.is_draining
+
+    assert run(scenario()) is True
 
 
 def test_a_port_that_is_taken_stops_the_start(run: Run) -> None:
