@@ -136,6 +136,17 @@ def test_an_event_is_given_as_soon_as_its_empty_line_is_there() -> None:
     assert decoder.feed(b"\ndata: b") == [SseEvent(b"data: a\n\n", b"a")]
 
 
+def test_empty_reads_change_nothing() -> None:
+    decoder = SseDecoder()
+
+    assert [decoder.feed(piece) for piece in (b"", b"data: a\n", b"", b"\n")] == [
+        [],
+        [],
+        [],
+        [SseEvent(b"data: a\n\n", b"a")],
+    ]
+
+
 @pytest.mark.parametrize(
     ("raw", "data"),
     [

@@ -225,15 +225,16 @@ def test_a_close_before_the_first_byte_is_told_from_a_truncation(run: Run, reset
     assert run(scenario()).end == CLOSED
 
 
-def test_a_request_on_a_connection_that_is_lost_fails_as_closed(run: Run) -> None:
-    async def scenario() -> Heard:
+def test_a_request_on_a_connection_that_is_lost_fails_as_closed_at_once(run: Run) -> None:
+    async def scenario() -> object:
         async with upstream() as up:
             connection, heard = await up.connection(), Heard()
-            connection.abort()
+            await up.provider.stop()
+            await until(lambda: not connection.is_reusable)
             connection.begin(heard, REQUEST)
-            return heard
+            return heard.end
 
-    assert run(scenario()).end == CLOSED
+    assert run(scenario()) == CLOSED
 
 
 def test_an_error_status_is_an_answer_like_any_other(run: Run) -> None:

@@ -150,24 +150,26 @@ def test_a_connection_in_the_middle_of_an_answer_is_not_kept(run: Run) -> None:
         (sized(b"a") + FOREIGN,),
         (chunked(b"a") + FOREIGN,),
         (sized(b"a"), FOREIGN),
+        (sized(b"a") + FOREIGN[:-3],),
+        (sized(b"a") + FOREIGN.partition(b"\r\n")[0],),
         (sized(b"a") + b"x",),
         (sized(b"a") + b"HTTP/1.1 103 Early\r\n\r\n",),
         (b"HTTP/1.1 204 No Content\r\n\r\nabc",),
     ],
-    ids=["length", "chunks", "another write", "one byte", "interim", "body of none"],
+    ids=["length", "chunks", "another write", "half of one", "a status line", "one byte", "interim", "body of none"],
 )
 def test_bytes_after_an_answer_never_reach_the_next_caller(run: Run, pieces: tuple[bytes, ...]) -> None:
-    async def scenario() -> tuple[bytes, bytes]:
+    async def scenario() -> tuple[bytes, bytes, int]:
         async with upstream() as up:
             up.provider.script(Raw(pieces, then="keep"), Raw((sized(b"mine"),), then="keep"))
             first = await up.exchange()
             second = await up.exchange()
-            return first.body, second.body
+            return first.body, second.body, up.provider.connections_accepted
 
-    first, second = run(scenario())
+    first, second, connections = run(scenario())
 
     assert first in (b"a", b"")
-    assert second == b"mine"
+    assert (second, connections) == (b"mine", 2)
 
 
 @pytest.mark.case("T14", "I11")
@@ -226,6 +228,18 @@ def test_a_connection_that_the_upstream_closed_while_idle_is_not_used_again(run:
             return second.body[:1], up.provider.connections_accepted
 
     assert run(scenario()) == (b"{", 2)
+
+
+@pytest.mark.case("T14")
+def test_what_arrives_while_a_connection_is_idle_closes_it_at_once(run: Run) -> None:
+    async def scenario() -> None:
+        async with upstream() as up:
+            up.watchdog.stop()
+            await up.exchange()
+            next(iter(up.provider._connections))._transport.write(FOREIGN)
+            await up.provider.until(lambda: up.provider.open_connections == 0)
+
+    run(scenario())
 
 
 def test_a_quiet_idle_connection_has_nothing_to_read(run: Run) -> None:
