@@ -73,7 +73,6 @@ class App:
         self._decisions.start()
         self._watchdog.start()
         self._watchdog.watch(self._recorder)
-        self._watchdog.watch(self._decisions)
         self._pool.start()
         await self._edge.start(self._settings.listen.host, self._settings.listen.port)
         await self._admin.start(self._settings.admin_listen.host, self._settings.admin_listen.port)

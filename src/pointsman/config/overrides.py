@@ -27,6 +27,11 @@ def apply_command_line(document: Document, overrides: Mapping[str, object]) -> N
 
 
 def _apply(document: Document, origin: str, segments: list[str], value: object) -> None:
+    if not "".join(segments).isascii():  # also bytes that are no UTF-8, which pydantic would name differently
+        named: KeyPath = tuple(map(_in_ascii, segments))
+        fix = "Set the value in the file instead."
+        _refuse(document, _in_ascii(origin), named, "the name has a character outside of ASCII", fix)
+        return
     path = _path(document, origin, segments)
     if path is None:
         return
@@ -63,6 +68,10 @@ def _path(document: Document, origin: str, segments: list[str]) -> KeyPath | Non
         else:
             path = (*path, matches[0] if matches else segment.lower())
     return path
+
+
+def _in_ascii(text: str) -> str:
+    return text.encode("ascii", "backslashreplace").decode()
 
 
 def _folded(name: str) -> str:

@@ -4,6 +4,7 @@ Built from parser events, not from a loader's objects, because only that way can
 anything is built, and every fault of a file be reported at once.
 """
 
+import re
 from collections.abc import Iterator
 from typing import cast
 
@@ -17,6 +18,8 @@ from pointsman.config.scalars import read_scalar
 MAX_NODES = 10_000  # after aliases are expanded; a thousand targets need about 7,000
 MAX_DEPTH = 64  # the schema needs 7
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times faster, equal events
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Spot = tuple[int, int]  # line and column, from 1
 
@@ -149,6 +152,8 @@ class _Reader:
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             if not isinstance(event, ScalarEvent) or event.tag is not None or event.anchor is not None:
                 raise _UnreadableError(event, "a key must be plain text", "Put it in quotes.")
+            if _SURROGATE.search(event.value):  # the C parser refuses it itself
+                raise _UnreadableError(event, "a key must be valid Unicode text", "Write it again, in UTF-8.")
             yield event.value, _spot(event), self._node(self._next(), depth + 1)
 
     def _plain(self, node: _Node, path: KeyPath) -> object:

@@ -57,6 +57,7 @@ class FinishReason(StrEnum):
     UPSTREAM_RATE_LIMITED = "upstream_rate_limited"
     UPSTREAM_MISCONFIGURED = "upstream_misconfigured"
     INVALID_REQUEST = "invalid_request"
+    UNSUPPORTED_ENCODING = "unsupported_encoding"
     MODEL_NOT_FOUND = "model_not_found"
 
 

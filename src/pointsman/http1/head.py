@@ -5,11 +5,11 @@ bare CR or LF, no leading zeros in lengths, one framing header at most, one Host
 """
 
 import re
-from collections.abc import Mapping
 
 from msgspec import Struct
 
 from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.http1.header_block import SOUND_LINES, HeaderBlock
 
 MAX_HEAD_BYTES = 32 * 1024
 MAX_TARGET_BYTES = 8 * 1024
@@ -18,12 +18,11 @@ HEAD_END = b"\r\n\r\n"
 
 _REQUEST_LINE = re.compile(rb"([A-Z]{3,20}) (/[!\"$-~]*) HTTP/1\.([01])\r\n")
 _ANY_REQUEST_LINE = re.compile(rb"[A-Z]{3,20} ([!-~]+) HTTP/(\d)\.(\d)\r\n")
-# no underscore in a name: proxies in front map it to a hyphen, and two names become one
-# white space around a value is stripped later: two repeats that both match it would backtrack in quadratic time
-_HEADER = re.compile(rb"^([!#$%&'*+\-.^`|~0-9A-Za-z]+):([^\x00-\x08\x0a-\x1f\x7f]*)\r\n", re.MULTILINE)
 _HOST = re.compile(rb"(?:[A-Za-z0-9.\-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _LENGTH = re.compile(rb"0|[1-9][0-9]{0,14}")
-_SINGLE = frozenset((b"host", b"content-length", b"transfer-encoding", b"authorization", b"content-type"))
+_SINGLE = tuple(
+    b"\r\n%b:" % name for name in (b"host", b"content-length", b"transfer-encoding", b"authorization", b"content-type")
+)
 
 
 class RequestHead(Struct, frozen=True, gc=False):
@@ -32,7 +31,7 @@ class RequestHead(Struct, frozen=True, gc=False):
     method: str
     path: str  # as sent, without the query
     query: str
-    headers: Mapping[bytes, bytes]  # lower-case names; repeated ones joined with a comma
+    headers: HeaderBlock
     content_length: int  # 0 when there is no body or its length is not announced
     is_chunked: bool
     keep_alive: bool
@@ -50,17 +49,21 @@ def parse_request_head(raw: bytes) -> RequestHead:
         raise _request_line_fault(raw)
     is_http_1_0 = minor == b"0"
     headers = _headers(raw, line.end())
-    if _HOST.fullmatch(headers.get(b"host", b"")) is None:
+    lowered = headers.lowered
+    if _HOST.fullmatch(headers.get(b"host") or b"") is None:
         raise _bad("Exactly one valid Host header is required.")
-    content_length, is_chunked = _framing(headers, is_http_1_0=is_http_1_0)
+    is_chunked = b"\r\ntransfer-encoding:" in lowered and _is_chunked(headers, is_http_1_0)
+    length = headers.get(b"content-length")
+    if length is not None and _LENGTH.fullmatch(length) is None:
+        raise _bad("Content-Length is not a plain decimal number.")
+    is_plain = b"\r\nconnection: keep-alive\r\n" in lowered and b"close" not in lowered  # a second one may say so
+    keep_alive = is_plain or _stays(headers.get(b"connection"), is_http_1_0)
+    expects_continue = b"\r\nexpect:" in lowered and _expects_continue(headers[b"expect"], is_http_1_0)
     path, _, query = target.decode().partition("?")
-    connection = headers.get(b"connection")
+    content_length = 0 if length is None else int(length)
     return RequestHead(
-        method.decode(), path, query, headers, content_length, is_chunked,
-        not is_http_1_0 if connection is None else connection == b"keep-alive" or _stays(connection, is_http_1_0),
-        b"expect" in headers and _expects_continue(headers[b"expect"]) and not is_http_1_0,  # RFC 9110 10.1.1
-        is_http_1_0,
-    )  # fmt: skip
+        method.decode(), path, query, headers, content_length, is_chunked, keep_alive, expects_continue, is_http_1_0
+    )
 
 
 def _bad(message: str) -> GatewayError:
@@ -79,53 +82,37 @@ def _request_line_fault(raw: bytes) -> GatewayError:
     return _bad("The request target must be a path that starts with '/', without a fragment.")
 
 
-def _headers(raw: bytes, start: int) -> dict[bytes, bytes]:
-    pairs: list[tuple[bytes, bytes]] = _HEADER.findall(raw, start)
-    lines = len(pairs) + 2  # with the request line and the empty one: every CR and LF must belong to one of them
-    if raw.count(b"\n") != lines or raw.count(b"\r") != lines:
+def _headers(raw: bytes, start: int) -> HeaderBlock:
+    """The headers between the request line, which ends at `start`, and the empty line."""
+    if SOUND_LINES.fullmatch(raw, start, len(raw) - 2) is None:
         raise _bad("A header line is malformed: names are letters, digits and hyphens, values have no control bytes.")
-    if len(pairs) > MAX_HEADERS:
+    headers = HeaderBlock(raw[start - 2 : -2])
+    if headers.count() > MAX_HEADERS:
         raise GatewayError(ErrorKind.HEADERS_TOO_LARGE, f"There are more than {MAX_HEADERS} headers.")
-    if not pairs:
-        return {}
-    names, values = zip(*pairs, strict=True)
-    headers = dict(zip(map(bytes.lower, names), map(bytes.strip, values), strict=True))
-    return headers if len(headers) == len(pairs) else _joined(pairs)
-
-
-def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Repeated headers, joined as RFC 9110 5.3 says, or refused where two would mean two things."""
-    headers: dict[bytes, bytes] = {}
-    for name, value in pairs:
-        key = name.lower()
-        if key in headers and key in _SINGLE:
-            raise _bad(f"The header '{key.decode()}' may be sent once only.")
-        headers[key] = value.strip(b" \t") if key not in headers else headers[key] + b", " + value.strip(b" \t")
+    if max(map(headers.lowered.count, _SINGLE)) > 1:
+        name = next(name for name in _SINGLE if headers.lowered.count(name) > 1)
+        raise _bad(f"The header '{name[2:-1].decode()}' may be sent once only.")
     return headers
 
 
-def _framing(headers: Mapping[bytes, bytes], *, is_http_1_0: bool) -> tuple[int, bool]:
-    coding, length = headers.get(b"transfer-encoding"), headers.get(b"content-length")
-    if coding is not None:
-        if length is not None or is_http_1_0:
-            raise _bad("Transfer-Encoding is refused together with Content-Length and on HTTP/1.0.")
-        if coding.lower() != b"chunked":
-            raise GatewayError(ErrorKind.NOT_IMPLEMENTED, "The only Transfer-Encoding taken is 'chunked'.")
-        return 0, True
-    if length is None:
-        return 0, False
-    if _LENGTH.fullmatch(length) is None:
-        raise _bad("Content-Length is not a plain decimal number.")
-    return int(length), False
+def _is_chunked(headers: HeaderBlock, is_http_1_0: bool) -> bool:  # noqa: FBT001
+    if b"content-length" in headers or is_http_1_0:
+        raise _bad("Transfer-Encoding is refused together with Content-Length and on HTTP/1.0.")
+    if headers[b"transfer-encoding"].lower() != b"chunked":
+        raise GatewayError(ErrorKind.NOT_IMPLEMENTED, "The only Transfer-Encoding taken is 'chunked'.")
+    return True
 
 
-def _stays(connection: bytes, is_http_1_0: bool) -> bool:  # noqa: FBT001
+def _stays(connection: bytes | None, is_http_1_0: bool) -> bool:  # noqa: FBT001
     """Whether the caller keeps the connection open, by its Connection header."""
+    if connection is None:
+        return not is_http_1_0
     options = {token.strip() for token in connection.lower().split(b",")}
     return b"close" not in options and (not is_http_1_0 or b"keep-alive" in options)
 
 
-def _expects_continue(expectation: bytes) -> bool:
+def _expects_continue(expectation: bytes, is_http_1_0: bool) -> bool:  # noqa: FBT001
+    """On HTTP/1.0 the expectation is ignored (RFC 9110 10.1.1)."""
     if expectation.lower() != b"100-continue":
         raise GatewayError(ErrorKind.EXPECTATION_FAILED, "The only expectation met is '100-continue'.")
-    return True
+    return not is_http_1_0

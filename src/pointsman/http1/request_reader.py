@@ -69,6 +69,7 @@ class RequestReader:
     def _begin_body(self, head: RequestHead, rest: bytes) -> tuple[RequestHead, bytes] | None:
         length = head.content_length
         if length > self._body_limit_bytes:
+            self.head = head
             raise self._too_large()
         if not head.is_chunked and len(rest) >= length:  # the usual case: head and body in one read
             return self._complete(head, rest[:length], rest[length:])

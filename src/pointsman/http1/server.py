@@ -31,7 +31,7 @@ class Request(Struct, frozen=True, gc=False):
 
 
 Handler = Callable[[Request, Reply], Awaitable[None]]
-RenderError = Callable[[GatewayError], tuple[bytes, bytes]]  # header lines and body
+RenderError = Callable[[GatewayError, RequestHead | None], tuple[bytes, bytes]]  # header lines and body
 
 
 class EdgeServer:
@@ -264,7 +264,7 @@ class EdgeConnection(asyncio.Protocol):
 
     def _refuse(self, error: GatewayError) -> None:
         """Answer with an error outside any handler, and close once the caller had time to read it."""
-        headers, body = self._server.render_error(error)
+        headers, body = self._server.render_error(error, self._reader.head)
         Reply(self, keep_alive=False).send(error.status, headers, body)
         self._lingered_bytes = 0
         self._due_at = self._loop.time() + self._limits.linger_s

@@ -82,7 +82,7 @@ class DecisionLog:
         self._count += 1
 
     def check(self, now: float) -> None:
-        """Watchdog: hand over what has gathered, unless the disk is behind."""
+        """Once per tick: hand over what has gathered, unless the disk is behind."""
         if self._queue.qsize() < MAX_BATCHES:
             self._hand_over()
 
@@ -119,5 +119,6 @@ class DecisionLog:
             rest = rest[os.write(self._file, rest) :]
         if os.lseek(self._file, 0, os.SEEK_CUR) > self._segment_bytes:
             self._path.replace(self._path.with_name(self._path.name + ".1"))
-            os.close(self._file)
-            self._open()
+            full = self._file
+            self._open()  # first, so that a failure leaves a file that is ours
+            os.close(full)

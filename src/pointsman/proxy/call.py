@@ -4,7 +4,7 @@ from collections.abc import Awaitable
 from functools import lru_cache
 
 from pointsman.dialects.codec import Codec, ParsedRequest
-from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.domain.errors import GatewayError
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import Timeouts
 from pointsman.domain.target import Target
@@ -70,10 +70,8 @@ class Call:
             head = self._head(reply_headers.JSON, self.answer.head)
             self._reply.send(OK, head, self.answer.body)
 
-    def interrupt(self) -> None:
-        """The gateway stops: an honest error, in the stream if one has begun."""
-        text = "The gateway is shutting down; send the request again."
-        error = GatewayError(ErrorKind.OVERLOADED, text, retry_after_s=1)
+    def fail(self, error: GatewayError) -> None:
+        """The gateway cannot go on: an honest error, in the stream if one has begun."""
         if not self._reply.is_started:
             self._send_error(error)
         elif isinstance(self.answer, StreamAnswer) and not self._reply.is_finished:

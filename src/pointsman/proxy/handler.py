@@ -1,6 +1,7 @@
 """The whole life of one model request, on one screen."""
 
 import asyncio
+import logging
 import os
 import random
 import re
@@ -8,8 +9,9 @@ import re
 from pointsman.dialects.codec import Codec
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import FinishReason
-from pointsman.domain.errors import GatewayError
+from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.request import RequestFacts
+from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
 from pointsman.http1.server import Request
 from pointsman.proxy import reply_headers
@@ -20,6 +22,8 @@ from pointsman.proxy.parts import Parts
 from pointsman.proxy.recorder import CALLER_GONE_STATUS, Ended
 from pointsman.routing import resolve
 from pointsman.routing.exchange import Exchange
+
+log = logging.getLogger(__name__)
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 _ids = random.Random(os.urandom(16))  # noqa: S311  # unique, not secret; a system call for each id costs more
@@ -34,43 +38,68 @@ class ModelHandler:
     async def serve(self, request: Request, reply: Reply) -> None:
         """Read, resolve, route, relay, record."""
         parts, codec = self._parts, self._codec
-        snapshot, caller, request_id = parts.live.snapshot, ANYONE, request_id_of(request)
+        snapshot, caller, request_id = parts.live.snapshot, ANYONE, request_id_of(request.head)
         facts: RequestFacts | None = None
         exchange: Exchange | None = None
-        reason = FinishReason.INTERNAL_ERROR
+        call: Call | None = None
         try:
-            parsed = codec.read_request(request.body)
+            parsed = codec.read_request(plain_body(request))
             facts = parsed.facts
             ask = Ask(request_id, caller, facts, snapshot)
             group = resolve.group_for(ask)
             began_at, total_s = request.received_at, snapshot.timeouts.total_of(stream=facts.stream)
             exchange = Exchange(ask, group, parts.board, parts.rng, began_at=began_at, deadline=began_at + total_s)
             call = Call(parts, codec, request, reply, exchange, parsed)
-            try:
-                finish = await drive(exchange, call, parts.board, parts.clock)
-                reason = finish.reason
-                call.finish(finish)
-            except asyncio.CancelledError:
-                reason = FinishReason.CALLER_GONE if reply.is_gone else FinishReason.SHUTDOWN
-                if not reply.is_gone:
-                    call.interrupt()
-                raise
+            finish = await drive(exchange, call, parts.board, parts.clock)
+            reason = finish.reason
+            call.finish(finish)
         except GatewayError as error:
             reason = FinishReason(error.kind.value.code)
-            headers = reply_headers.error_lines(request_id, error, shows_details=parts.shows_details)
-            reply.send(error.status, headers, codec.write_error(error))
+            self._fail(error, request_id, reply, call)
+        except asyncio.CancelledError:
+            reason = FinishReason.CALLER_GONE if reply.is_gone else FinishReason.SHUTDOWN
+            self._fail(stopping(), request_id, reply, call)
+            raise
+        except Exception:
+            reason = FinishReason.INTERNAL_ERROR
+            log.exception("a request failed in the gateway itself")
+            self._fail(internal_error(), request_id, reply, call)
         finally:
             status = reply.status if reply.is_finished else CALLER_GONE_STATUS
-            duration_s = parts.clock.now() - request.received_at
+            utc_s, duration_s = parts.clock.utc(), parts.clock.now() - request.received_at
             version = snapshot.config_version
-            parts.recorder.note(
-                Ended(parts.clock.utc(), request_id, version, caller, facts, exchange, status, reason, duration_s)
-            )
+            parts.recorder.note(Ended(utc_s, request_id, version, caller, facts, exchange, status, reason, duration_s))
+
+    def _fail(self, error: GatewayError, request_id: str, reply: Reply, call: Call | None) -> None:
+        """Tell the caller, if it is still there; in the stream if one has begun."""
+        if call is not None:
+            call.fail(error)
+        else:
+            headers = reply_headers.error_lines(request_id, error, shows_details=self._parts.shows_details)
+            reply.send(error.status, headers, self._codec.write_error(error))
 
 
-def request_id_of(request: Request) -> str:
+def plain_body(request: Request) -> bytes:
+    """The body, which must not be compressed. Raises GatewayError (415)."""
+    coding = request.head.headers.get(b"content-encoding")
+    if coding is not None and coding.lower() != b"identity":
+        text = "Request bodies are taken uncompressed only; leave out Content-Encoding."
+        raise GatewayError(ErrorKind.UNSUPPORTED_ENCODING, text)
+    return request.body
+
+
+def stopping() -> GatewayError:
+    text = "The gateway is shutting down; send the request again."
+    return GatewayError(ErrorKind.OVERLOADED, text, retry_after_s=1)
+
+
+def internal_error() -> GatewayError:
+    return GatewayError(ErrorKind.INTERNAL, "The gateway failed to answer; its log says why.")
+
+
+def request_id_of(head: RequestHead) -> str:
     """The caller's own id if it is a plain one, else a new one."""
-    given = request.head.headers.get(b"x-request-id")
+    given = head.headers.get(b"x-request-id")
     if given is not None and _REQUEST_ID.fullmatch(given):
         return given.decode()
     return new_request_id()

@@ -44,8 +44,9 @@ class Recorder:
         self.note = self._ended.append
 
     def check(self, now: float) -> None:
-        """Watchdog: digest what has ended since the last tick."""
+        """Watchdog: digest what has ended since the last tick, and hand it to the writer."""
         self.digest()
+        self._decisions.check(now)
 
     def digest(self) -> None:
         """Turn every note into its record and counts; also called before a scrape and at the very end."""

@@ -25,7 +25,7 @@ def lines(
     is the head of the provider's answer.
     """
     told = b"x-pointsman-reason: %b\r\n" % reason.encode() if reason else b""
-    limits = upstream.lines_of(_PASSED_DOWN) if upstream is not None else b""
+    limits = upstream.headers.lines_of(_PASSED_DOWN) if upstream is not None else b""
     id_ = request_id.encode()
     return b"%bx-request-id: %b\r\nrequest-id: %b\r\nx-pointsman-attempts: %d\r\n%b%b%b" % (
         content_type, id_, id_, attempts, who, told, limits,

@@ -6,6 +6,7 @@ from urllib.parse import unquote
 
 from pointsman.dialects.codec import Codec
 from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
 from pointsman.http1.server import Request
 from pointsman.proxy import models, reply_headers
@@ -54,9 +55,10 @@ class FrontDoor:
             self._hint(path)
         return route(request, reply)
 
-    def render_error(self, error: GatewayError) -> tuple[bytes, bytes]:
-        """Header lines and body of an error that happened before there was a request."""
-        headers = reply_headers.error_lines(new_request_id(), error, shows_details=self._shows_details)
+    def render_error(self, error: GatewayError, head: RequestHead | None) -> tuple[bytes, bytes]:
+        """Header lines and body of an error before there was a whole request, perhaps not even a head."""
+        request_id = new_request_id() if head is None else request_id_of(head)
+        headers = reply_headers.error_lines(request_id, error, shows_details=self._shows_details)
         return headers, self._codec.write_error(error)
 
     def _model_route(self, path: str) -> tuple[tuple[str, ...], Route]:
@@ -78,11 +80,11 @@ class FrontDoor:
         self._refuse(error, request, reply, b"allow: %b\r\n" % ", ".join(methods).encode())
 
     def _refuse(self, error: GatewayError, request: Request, reply: Reply, more: bytes = b"") -> None:
-        headers = reply_headers.error_lines(request_id_of(request), error, shows_details=self._shows_details)
+        headers = reply_headers.error_lines(request_id_of(request.head), error, shows_details=self._shows_details)
         reply.send(error.status, headers + more, self._codec.write_error(error))
 
     def _json(self, request: Request, reply: Reply, body: bytes) -> None:
-        headers = reply_headers.lines(reply_headers.JSON, request_id_of(request), 0, b"", "", None)
+        headers = reply_headers.lines(reply_headers.JSON, request_id_of(request.head), 0, b"", "", None)
         reply.send(200, headers, body)
 
     async def _models(self, request: Request, reply: Reply) -> None:

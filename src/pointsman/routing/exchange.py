@@ -140,53 +140,73 @@ class Exchange:
         self.decisions.append(decision)
         if pick.effects is not NO_EFFECTS:
             self._signals.apply(self.group, pick.effects)
-        if self.outcomes and self._is_charged(pick.target):
+        if self.outcomes and self._is_charged(pick):
             self._signals.spend_retry(self.group, now)
         self.picks.append(pick)
         self.sent_at.append(now)
         return Send(pick.target, pick.effects.claim_probe)
 
-    def _is_charged(self, target: Target) -> bool:
-        """A first failover is free; later attempts, and any to the same target, are charged to the retry budget."""
-        return len(self.outcomes) >= FREE_ATTEMPTS or any(pick.target is target for pick in self.picks)
+    def _is_charged(self, pick: Picked) -> bool:
+        """A first failover to a target in rotation is free; every other further attempt costs retry budget."""
+        is_repeated = any(earlier.target is pick.target for earlier in self.picks)
+        return is_repeated or pick.mode is DecisionMode.PANIC or len(self.outcomes) >= FREE_ATTEMPTS
 
     def _repeat(self, now: float) -> Wait | None:
-        """Nobody new is available: ask the last target again if it is still in rotation; a probe has one try (A-11)."""
+        """Nobody new is available: ask the last target again, if it is in rotation or soon will be.
+
+        A probe has one try (A-11).
+        """
         last = self.outcomes[-1]
-        if (
-            self.last_mode is DecisionMode.PROBE
-            or not retry.may_repeat(last)
-            or self._signals.retries_left(self.group, now) < 1
-        ):
+        if self.last_mode is DecisionMode.PROBE or not retry.may_repeat(last):
             return None
-        policy = self.group.policy.retry
+        if self._signals.retries_left(self.group, now) < 1:
+            return None
         again = self._tried - {self.picks[-1].target.id}
         view = self._signals.view(self.group, now)
-        if decide(self.ask, self.group, view, rng=self._rng, tried=again).pick is None:
+        decision = decide(self.ask, self.group, view, rng=self._rng, tried=again)
+        at = self._backoff_ends(now) if decision.pick is not None else self._throttle_ends(decision, view, now)
+        if at is None:
             return None
         self._tried = again
+        return Wait(min(at, self.deadline))
+
+    def _backoff_ends(self, now: float) -> float:
+        """Exponential, with full jitter."""
+        policy = self.group.policy.retry
         ceiling_s = min(policy.backoff_base_s * 2.0 ** (len(self.outcomes) - 1), policy.backoff_max_s)
-        return Wait(min(now + ceiling_s * self._rng.random(), self.deadline))
+        return now + ceiling_s * self._rng.random()
+
+    def _throttle_ends(self, decision: Decision, view: GroupView, now: float) -> float | None:
+        """When a target that has just rate limited us takes traffic again (B-01); None: too late, or another cause."""
+        if self.outcomes[-1].outcome_class is not OutcomeClass.RATE_LIMITED:
+            return None
+        advice = self._advice(decision, view, now)
+        return advice.at if isinstance(advice, unavailable.WaitUntil) else None
 
     def _none_left(self, decision: Decision, view: GroupView, now: float) -> Command:
         """Every eligible target is unavailable, or there is none at all."""
         if not eligibility.split(self.ask, self.group).members:
             self.decisions.append(decision)
             return Finish(FinishReason.NO_ELIGIBLE_TARGET, _no_eligible_error(decision))
-        if self._wait_limit is None:
-            self._wait_limit = now + self.group.policy.retry.max_wait_s
-        advice = unavailable.advise(decision, view, now=now, wait_limit=self._wait_limit, deadline=self.deadline)
-        match advice:
+        match self._advice(decision, view, now):
             case unavailable.WaitUntil(at):
                 return Wait(at)
-            case unavailable.TryAnyway(index):
+            case unavailable.TryAnyway(index) if not self.outcomes or self._signals.retries_left(self.group, now) >= 1:
                 last_resort, pick = panic(decision, index)
                 return self._send(last_resort, pick, now)
+            case unavailable.TryAnyway():
+                self.decisions.append(decision)
+                return self._give_up(FinishReason.RETRY_BUDGET_SPENT, now)
             case unavailable.Refuse(error):
                 self.decisions.append(decision)
                 if self.outcomes:
                     return self._give_up(FinishReason.TARGETS_EXHAUSTED, now)
                 return Finish(FinishReason(error.kind.value.code), error)
+
+    def _advice(self, decision: Decision, view: GroupView, now: float) -> unavailable.Advice:
+        if self._wait_limit is None:
+            self._wait_limit = now + self.group.policy.retry.max_wait_s
+        return unavailable.advise(decision, view, now=now, wait_limit=self._wait_limit, deadline=self.deadline)
 
     def _stop(self, outcome: Outcome) -> Finish:
         if outcome.outcome_class is OutcomeClass.OK:

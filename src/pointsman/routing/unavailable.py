@@ -33,9 +33,10 @@ class Refuse(Struct, frozen=True):
     error: GatewayError
 
 
-def advise(
-    decision: Decision, view: GroupView, *, now: float, wait_limit: float, deadline: float
-) -> WaitUntil | TryAnyway | Refuse:
+Advice = WaitUntil | TryAnyway | Refuse
+
+
+def advise(decision: Decision, view: GroupView, *, now: float, wait_limit: float, deadline: float) -> Advice:
     """`wait_limit`: monotonic seconds up to which an automatic wait may last; `deadline`: of the request."""
     mode = decision.group.policy.on_all_unavailable
     members = decision.group.members

@@ -1,6 +1,6 @@
 """Run by the Python of a client environment: calls a gateway through the real OpenAI SDK and prints what it saw.
 
-    python openai_calls.py BASE_URL MODEL CALL
+python openai_calls.py BASE_URL MODEL CALL
 """
 
 import json

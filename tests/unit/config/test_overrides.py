@@ -267,3 +267,11 @@ def test_no_variable_raises_anything_but_a_config_error(
         load_text(tmp_path_factory.getbasetemp(), VALID, environ)
     except ConfigError as error:
         assert error.problems  # noqa: PT017
+
+
+@pytest.mark.parametrize("name", ["\udcff", "MODELS__\udcff", "MODELS__\udcff__ENABLED", "SERVER__\u00e4"])
+def test_a_variable_whose_name_is_not_ascii_is_refused(tmp_path: Path, name: str) -> None:
+    found = problem(tmp_path, VALID, {f"POINTSMAN__{name}": "1"})
+
+    assert found.message == "the name has a character outside of ASCII"
+    assert found.source.isascii()

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
 from pointsman.domain.errors import GatewayError
+from pointsman.http1.head import RequestHead
 from pointsman.http1.limits import EdgeLimits, Watchdog
 from pointsman.http1.reply import Reply
 from pointsman.http1.server import EdgeServer, Handler, Request
@@ -16,7 +17,7 @@ TICK_S = 0.005
 Run: TypeAlias = Callable[[Coroutine[Any, Any, Any]], Any]
 
 
-def render_error(error: GatewayError) -> tuple[bytes, bytes]:
+def render_error(error: GatewayError, head: RequestHead | None) -> tuple[bytes, bytes]:
     return b"content-type: text/plain\r\n", error.message.encode()
 
 

@@ -1,0 +1,68 @@
+"""Header lines as they came: checked as a whole, looked up one by one, since few are ever asked for (pure)."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+# no underscore in a name of a caller: proxies in front map it to a hyphen, and two names become one;
+# possessive, so that no input can make it go back
+SOUND_LINES = re.compile(rb"(?:[!#$%&'*+\-.^`|~0-9A-Za-z]++:[^\x00-\x08\x0a-\x1f\x7f]*+\r\n)*+")
+
+
+class HeaderBlock(Mapping[bytes, bytes]):
+    """A mapping by lower-case name. Repeated headers are one, with a comma between (RFC 9110 5.3)."""
+
+    __slots__ = ("lowered", "raw")
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw  # begins with the CRLF before the first line and ends with the one of the last
+        self.lowered = raw.lower()
+
+    def get(self, name: bytes, default: bytes | None = None) -> bytes | None:  # type: ignore[override]  # one default
+        start = b"\r\n%b:" % name
+        at = self.lowered.find(start)
+        if at < 0:
+            return default
+        begin = at + len(start)
+        end = self.raw.index(b"\r\n", begin)
+        value = self.raw[begin:end].strip()
+        return value if self.lowered.find(start, end) < 0 else b", ".join(self._all(start))
+
+    def __getitem__(self, name: bytes) -> bytes:
+        value = self.get(name)
+        if value is None:
+            raise KeyError(name)
+        return value
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, bytes) and b"\r\n%b:" % name in self.lowered
+
+    def __iter__(self) -> Iterator[bytes]:
+        lines = self.lowered.split(b"\r\n")[1:-1]
+        return iter(dict.fromkeys(line.partition(b":")[0] for line in lines))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def count(self) -> int:
+        """How many header lines there are."""
+        return self.raw.count(b"\r\n") - 1
+
+    def lines_of(self, prefix: bytes) -> bytes:
+        """The header lines whose names begin with `prefix` (in lower case), as they came."""
+        lowered, start = self.lowered, b"\r\n" + prefix
+        first = lowered.find(start)
+        if first < 0:
+            return b""
+        end = lowered.index(b"\r\n", lowered.rindex(start) + 2)
+        if lowered.count(b"\r\n", first, end) == lowered.count(start, first, end):
+            return self.raw[first + 2 : end + 2]  # the usual case: one beside the other
+        lines = zip(lowered[first + 2 : end].split(b"\r\n"), self.raw[first + 2 : end].split(b"\r\n"), strict=True)
+        return b"".join([raw + b"\r\n" for line, raw in lines if line.startswith(prefix)])
+
+    def _all(self, start: bytes) -> Iterator[bytes]:
+        at = self.lowered.find(start)
+        while at >= 0:
+            begin = at + len(start)
+            end = self.raw.index(b"\r\n", begin)
+            yield self.raw[begin:end].strip()
+            at = self.lowered.find(start, end)
