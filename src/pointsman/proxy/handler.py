@@ -83,7 +83,8 @@ def plain_body(request: Request) -> bytes:
     """The body, which must not be compressed. Raises GatewayError (415)."""
     coding = request.head.headers.get(b"content-encoding")
     if coding is not None and coding.lower() != b"identity":
-        text = "Request bodies are taken uncompressed only; leave out Content-Encoding."
+        named = coding.decode("latin-1")[:40]
+        text = f"Request bodies are taken uncompressed only, not as '{named}'; leave out Content-Encoding."
         raise GatewayError(ErrorKind.UNSUPPORTED_ENCODING, text)
     return request.body
 
