@@ -44,6 +44,10 @@ def call(client: str, name: str, tmp_path: Path, *, a: Sequence[Answer], model: 
         return runner.run(scene())
 
 
+def said_by(command: list[str]) -> Any:
+    return json.loads(subprocess.check_output(command, timeout=PATIENCE_S))  # noqa: S603  # our own script
+
+
 def test_each_client_is_the_release_it_claims_to_be(client: str, tmp_path: Path) -> None:
     seen = call(client, "models", tmp_path, a=())
 
@@ -127,10 +131,7 @@ def test_the_demo_serves_the_sdk(client: str, tmp_path: Path) -> None:
         lines = iter(demo.stdout or ())
         base_url = next(found.group(1) for line in lines if (found := re.search(r"base URL +(\S+)", line)))
         command = [str(CLIENTS[client]), str(CALLS), base_url, "demo-failover"]
-        seen = {
-            name: json.loads(subprocess.check_output([*command, name], timeout=PATIENCE_S)  # noqa: S603  # our own script)
-            for name in ("unary", "stream", "models")
-        }
+        seen = {name: said_by([*command, name]) for name in ("unary", "stream", "models")}
     finally:
         demo.terminate()
         demo.communicate(timeout=PATIENCE_S)

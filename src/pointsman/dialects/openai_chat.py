@@ -52,7 +52,8 @@ class OpenAIChat:
         wants_usage = "include_usage" in options and bytes(options["include_usage"]) == b"true"
         tools = _soft(values, "tools", _LIST)
         facts = RequestFacts(
-            Dialect.OPENAI_CHAT, model, stream, len(body), len(tools) if tools else 0, "response_format" in values,
+            Dialect.OPENAI_CHAT, model, stream, len(body), len(tools) if tools else 0,
+            "response_format" in values and bytes(values["response_format"]) != b"null",
             _soft(values, "reasoning_effort", _TEXT) not in _NO_REASONING,
             _soft(values, "max_completion_tokens", _INTEGER) or _soft(values, "max_tokens", _INTEGER),
             wants_usage,
