@@ -37,6 +37,7 @@ class RequestHead(Struct, frozen=True, gc=False):
     keep_alive: bool
     expects_continue: bool
     is_http_1_0: bool
+    line_bytes: int  # of the request line with its end: where the headers begin
 
 
 def parse_request_head(raw: bytes) -> RequestHead:
@@ -62,8 +63,9 @@ def parse_request_head(raw: bytes) -> RequestHead:
     path, _, query = target.decode().partition("?")
     content_length = 0 if length is None else int(length)
     return RequestHead(
-        method.decode(), path, query, headers, content_length, is_chunked, keep_alive, expects_continue, is_http_1_0
-    )
+        method.decode(), path, query, headers, content_length, is_chunked, keep_alive, expects_continue, is_http_1_0,
+        line.end(),
+    )  # fmt: skip
 
 
 def _bad(message: str) -> GatewayError:

@@ -4,7 +4,8 @@ from enum import Enum, auto
 
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.http1.chunked import ChunkDecoder
-from pointsman.http1.head import HEAD_END, MAX_HEAD_BYTES, RequestHead, parse_request_head
+from pointsman.http1.head import HEAD_END, MAX_HEAD_BYTES, RequestHead
+from pointsman.http1.head_template import HeadTemplate, read_head
 
 
 class ReadPhase(Enum):
@@ -24,6 +25,7 @@ class RequestReader:
         self._parts: list[bytes] = []
         self._body_bytes = 0
         self._chunks: ChunkDecoder | None = None
+        self._template: HeadTemplate | None = None  # the last head, which the next one mostly repeats
         self.phase = ReadPhase.IDLE
         self.head: RequestHead | None = None  # of the request whose body is being read
 
@@ -53,7 +55,8 @@ class RequestReader:
         if end < 0:
             self._wait_for_head(data)
             return None
-        head, body_at = parse_request_head(data[: end + 4]), end + 4
+        body_at = end + 4
+        head, self._template = read_head(data[:body_at], self._template)
         length = head.content_length
         if len(data) == body_at + length and not head.is_chunked and length <= self._body_limit_bytes:
             self.phase = ReadPhase.IDLE  # the usual case: a whole request and nothing else in one read

@@ -1,11 +1,14 @@
 """The head of an answer, beyond what llhttp checks (pure)."""
 
+import re
+
 from pointsman.http1.header_block import HeaderBlock
 from pointsman.http1.limits import UpstreamLimits
 
 HEAD_END = b"\r\n\r\n"
 
 _LENGTH, _CODING = b"\r\ncontent-length:", b"\r\ntransfer-encoding:"
+_FOLDED = re.compile(rb"\n[ \t]")
 _USUAL_CODING = b"\r\ntransfer-encoding: chunked\r\n"
 
 
@@ -30,9 +33,7 @@ def read_response_head(status: int, raw: bytes, limits: UpstreamLimits) -> Respo
     headers = HeaderBlock(raw[raw.index(b"\r\n") :])
     lowered = headers.lowered
     lengths, codings = lowered.count(_LENGTH), lowered.count(_CODING)
-    if lengths + codings > 1 or headers.count() > limits.header_count:
-        return None
-    if b"\r\n " in lowered or b"\r\n\t" in lowered:  # folded lines
+    if lengths + codings > 1 or headers.count() > limits.header_count or _FOLDED.search(raw) is not None:
         return None
     if codings and _USUAL_CODING not in lowered and (headers.get(b"transfer-encoding") or b"").lower() != b"chunked":
         return None  # a coding that is not decoded here
