@@ -31,8 +31,11 @@ class Round(Struct, frozen=True):
     load_busy_ratio: float  # share of its core that the mock and the load used
 
 
-async def measure(load: Load, *, subject: Child | None, mock: Child, window: Window) -> Round:
-    """Runs one round. Raises LoadError or ProcessError unless everything went as it should."""
+async def measure(load: Load, *, subject: Child | None, mock: Child | None, window: Window) -> Round:
+    """Runs one round; without `mock` the provider is part of this process.
+
+    Raises LoadError or ProcessError unless everything went as it should.
+    """
     children = [child for child in (subject, mock) if child is not None]
     try:
         found = await _round(load, subject, mock, window)
@@ -45,7 +48,7 @@ async def measure(load: Load, *, subject: Child | None, mock: Child, window: Win
     return found
 
 
-async def _round(load: Load, subject: Child | None, mock: Child, window: Window) -> Round:
+async def _round(load: Load, subject: Child | None, mock: Child | None, window: Window) -> Round:
     await load.start()
     await load.run(window.warmup_s)
     first = len(load.samples_ns)
@@ -67,8 +70,8 @@ async def _round(load: Load, subject: Child | None, mock: Child, window: Window)
     )
 
 
-def _load_cpu_ns(mock: Child) -> int:
-    return process_cpu_ns(mock.pid) + process_cpu_ns(os.getpid())
+def _load_cpu_ns(mock: Child | None) -> int:
+    return process_cpu_ns(os.getpid()) + (process_cpu_ns(mock.pid) if mock is not None else 0)
 
 
 def _subject_cpu_ns(subject: Child | None) -> dict[int, int]:

@@ -5,6 +5,7 @@ absolutes by half within a second; so there are many short rounds and the median
 """
 
 import argparse
+import asyncio
 import os
 import platform
 import shlex
@@ -28,6 +29,7 @@ from benchmarks.payloads import MODEL
 from benchmarks.processes import Child, ProcessError, free_ports, running
 from benchmarks.report import Machine, Result, rows_of, write
 from benchmarks.stats import spread
+from benchmarks.upstream import listen
 
 GATE_FAILED = 1
 RUN_FAILED = 2
@@ -47,7 +49,7 @@ class Options(Struct, frozen=True):
 class Site(Struct, frozen=True):
     """Everything that runs, and where to reach it."""
 
-    mock: Child
+    upstream_ports: list[int]  # of the mock, which is part of this process
     subjects: Mapping[str, Child | None]  # by name; None: the mock itself
     ports: Mapping[str, int]
 
@@ -70,39 +72,54 @@ def gateway_config(port: int, admin_port: int, upstream_ports: list[int], folder
 
 
 def build_site(stack: ExitStack, options: Options, cores: Cores) -> Site:
-    """Starts mock, relay and gateway; the stack ends them."""
+    """Starts relay and gateway; the stack ends them."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
     *upstreams, relay_port, gateway_port, admin_port = free_ports(len(_WEIGHTS) + 3)
     config = folder / "bench.yaml"
     config.write_text(yaml.safe_dump(gateway_config(gateway_port, admin_port, upstreams, folder)))
     fields = {"python": sys.executable, "config": config, "port": gateway_port, "upstream_port": upstreams[0]}
     gateway_command = [part.format(**fields) for part in shlex.split(options.gateway_command)]
-    mock_command = [sys.executable, "-m", "benchmarks.upstream", *map(str, upstreams)]
     relay_command = [sys.executable, "-m", "benchmarks.relay", str(relay_port), str(upstreams[0])]
-    mock = stack.enter_context(running("mock", mock_command, core=cores.load, port=upstreams[0]))
     relay = stack.enter_context(running("relay", relay_command, core=cores.subject, port=relay_port))
     gateway = stack.enter_context(running("gateway", gateway_command, core=cores.subject, port=gateway_port))
     return Site(
-        mock,
+        upstreams,
         {"direct": None, "relay": relay, "gateway": gateway},
         {"direct": upstreams[0], "relay": relay_port, "gateway": gateway_port},
     )
 
 
+def keep_awake() -> None:
+    """Never let the loop sleep: to wake a sleeping peer costs the sender as much as half a request.
+
+    Who is slower would pay for it more often, and be charged with time that is the other core's.
+    """
+    loop = asyncio.get_running_loop()
+
+    def again() -> None:
+        loop.call_soon(again)
+
+    again()
+
+
 async def run_case(case: Case, site: Site, options: Options) -> dict[str, list[Round]]:
     """All rounds of a case: the contestants in turn, so that neighbours see the same machine."""
+    servers = await listen(site.upstream_ports)
+    keep_awake()
     names = [name for name in site.subjects if name != "direct" or case.with_direct]
     rounds: dict[str, list[Round]] = {name: [] for name in names}
     for number in range(options.rounds):
         for name in names:
             load = case.load(site.ports[name], options.window)
             try:
-                found = await measure(load, subject=site.subjects[name], mock=site.mock, window=options.window)
+                found = await measure(load, subject=site.subjects[name], mock=None, window=options.window)
             except LoadError as error:
                 raise LoadError(f"{case.title}, {name}: {error}") from error
             rounds[name].append(found)
             shown = found.sample_p50_us if found.cpu_us_per_unit is None else found.cpu_us_per_unit
             sys.stderr.write(f"{case.title}, round {number + 1}/{options.rounds}, {name}: {shown:.1f} us\n")
+    for server in servers:
+        server.close()
     return rounds
 
 

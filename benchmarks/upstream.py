@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import gc
 import time
+from collections.abc import Iterable
 from typing import cast
 
 import msgspec
@@ -84,13 +85,17 @@ class MockProvider(asyncio.Protocol):
         self._transport.write(STREAM_END)
 
 
+async def listen(ports: Iterable[int]) -> list[asyncio.Server]:
+    """Serves on all ports, in the running loop."""
+    loop = asyncio.get_running_loop()
+    return [await loop.create_server(MockProvider, "127.0.0.1", port, backlog=1024) for port in ports]
+
+
 async def serve(ports: list[int]) -> None:
     """Listens on all ports until the process is ended."""
-    loop = asyncio.get_running_loop()
-    for port in ports:
-        await loop.create_server(MockProvider, "127.0.0.1", port, backlog=1024)
+    await listen(ports)
     gc.freeze()
-    await loop.create_future()
+    await asyncio.get_running_loop().create_future()
 
 
 def main() -> None:
