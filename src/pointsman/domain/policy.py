@@ -50,10 +50,6 @@ class Timeouts(Struct, frozen=True, cache_hash=True):
     total_s: float = 600.0  # unary
     total_stream_s: float = 3600.0  # streams: idle is the guard, not the total (F-06)
 
-    def total_of(self, *, stream: bool) -> float:
-        """Seconds a whole request may take."""
-        return self.total_stream_s if stream else self.total_s
-
 
 class RoutingPolicy(Struct, frozen=True):
     """Everything about a group that is not a target."""

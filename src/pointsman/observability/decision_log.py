@@ -4,6 +4,7 @@ import logging
 import os
 import queue
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -20,7 +21,7 @@ MAX_BATCHES = 2  # on their way to the disk; with what has gathered, some second
 _encode_into = msgspec.json.Encoder().encode_into
 
 
-class DecisionNote(Struct, frozen=True, omit_defaults=False):
+class DecisionNote(Struct, frozen=True, gc=False):
     """One decision: who was in the running, who was not and by which rule, who was picked with which probability."""
 
     mode: str | None
@@ -31,7 +32,7 @@ class DecisionNote(Struct, frozen=True, omit_defaults=False):
     excluded: dict[str, str]  # target id -> rule
 
 
-class DecisionRecord(Struct, frozen=True):
+class DecisionRecord(Struct, frozen=True, gc=False):
     """Everything about a request that may be kept: never a prompt, an answer, a key or a header."""
 
     time: str  # RFC 3339, UTC
@@ -41,8 +42,8 @@ class DecisionRecord(Struct, frozen=True):
     group: str | None  # None: refused before a group was known
     strategy: str | None
     facts: RequestFacts | None
-    decisions: tuple[DecisionNote, ...]
-    attempts: tuple[AttemptRecord, ...]
+    decisions: Sequence[DecisionNote]
+    attempts: Sequence[AttemptRecord]
     status: int  # sent to the caller; 499: the caller left first
     reason: str
     duration_s: float

@@ -63,10 +63,11 @@ class Metrics:
     def decided(self, decision: Decision) -> None:
         self._decisions.values[decision.group.name, decision.pick.mode if decision.pick else "none"] += 1
 
-    def attempt_ended(self, group: str, attempt: AttemptRecord, *, is_first: bool) -> None:
+    def failed_over(self, group: str, times: int) -> None:
+        self._failovers.values[group,] += times
+
+    def attempt_ended(self, attempt: AttemptRecord) -> None:
         self._attempts.values[attempt.target_id, attempt.outcome_class] += 1
-        if not is_first:
-            self._failovers.values[group,] += 1
         if attempt.ttft_s is not None:
             self._ttft.observe((attempt.target_id,), attempt.ttft_s)
 

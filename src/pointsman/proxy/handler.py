@@ -1,9 +1,9 @@
 """The whole life of one model request, on one screen."""
 
 import asyncio
+import itertools
 import logging
 import os
-import random
 import re
 
 from pointsman.dialects.codec import Codec
@@ -26,7 +26,8 @@ from pointsman.routing.exchange import Exchange
 log = logging.getLogger(__name__)
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
-_ids = random.Random(os.urandom(16))  # noqa: S311  # unique, not secret; a system call for each id costs more
+_process = os.urandom(8).hex()  # unique over processes and restarts; ids are not secret
+_numbers = itertools.count(1)
 
 
 class ModelHandler:
@@ -47,8 +48,9 @@ class ModelHandler:
             facts = parsed.facts
             ask = Ask(request_id, caller, facts, snapshot)
             group = resolve.group_for(ask)
-            began_at, total_s = request.received_at, snapshot.timeouts.total_of(stream=facts.stream)
-            exchange = Exchange(ask, group, parts.board, parts.rng, began_at=began_at, deadline=began_at + total_s)
+            timeouts, began_at = snapshot.timeouts, request.received_at
+            deadline = began_at + (timeouts.total_stream_s if facts.stream else timeouts.total_s)
+            exchange = Exchange(ask, group, parts.board, parts.rng, began_at=began_at, deadline=deadline)
             call = Call(parts, codec, request, reply, exchange, parsed)
             finish = await drive(exchange, call, parts.board, parts.clock)
             reason = finish.reason
@@ -81,8 +83,10 @@ class ModelHandler:
 
 def plain_body(request: Request) -> bytes:
     """The body, which must not be compressed. Raises GatewayError (415)."""
-    coding = request.head.headers.get(b"content-encoding")
-    if coding is not None and coding.lower() != b"identity":
+    if b"\r\ncontent-encoding:" not in request.head.headers.lowered:
+        return request.body
+    coding = request.head.headers[b"content-encoding"]
+    if coding.lower() != b"identity":
         named = coding.decode("latin-1")[:40]
         text = f"Request bodies are taken uncompressed only, not as '{named}'; leave out Content-Encoding."
         raise GatewayError(ErrorKind.UNSUPPORTED_ENCODING, text)
@@ -107,5 +111,5 @@ def request_id_of(head: RequestHead) -> str:
 
 
 def new_request_id() -> str:
-    """Unique, and not guessable from others by accident."""
-    return f"req_{_ids.getrandbits(96):024x}"
+    """Unique over all processes: a random part for each of them, and a number."""
+    return f"req_{_process}{next(_numbers):08x}"

@@ -65,43 +65,38 @@ class Recorder:
             return
         for decision in exchange.decisions:
             metrics.decided(decision)
-        for number, attempt in enumerate(record.attempts):
-            metrics.attempt_ended(group, attempt, is_first=number == 0)
+        for attempt in record.attempts:
+            metrics.attempt_ended(attempt)
+        if len(record.attempts) > 1:
+            metrics.failed_over(group, len(record.attempts) - 1)
         if record.usage is not None:
             metrics.used(record.attempts[-1].target_id, record.usage)
 
 
 def _record(ended: Ended) -> DecisionRecord:
-    exchange = ended.exchange
-    outcomes = exchange.outcomes if exchange else ()
+    exchange, duration_s = ended.exchange, round(ended.duration_s, 6)
+    when, caller, version = rfc3339(ended.utc_s), ended.caller.name, ended.config_version
+    if exchange is None:
+        return DecisionRecord(
+            when, ended.request_id, version, caller, None, None, ended.facts, (), (), ended.status, ended.reason,
+            duration_s, None, None,
+        )  # fmt: skip
+    group, outcomes = exchange.group, exchange.outcomes
     return DecisionRecord(
-        time=rfc3339(ended.utc_s),
-        request_id=ended.request_id,
-        config_version=ended.config_version,
-        caller=ended.caller.name,
-        group=exchange.group.name if exchange else None,
-        strategy=exchange.group.policy.strategy if exchange else None,
-        facts=ended.facts,
-        decisions=tuple(map(_note, exchange.decisions)) if exchange else (),
-        attempts=tuple(exchange.attempts) if exchange else (),
-        status=ended.status,
-        reason=ended.reason,
-        duration_s=round(ended.duration_s, 6),
-        usage=outcomes[-1].usage if outcomes else None,
-        cost_usd=None,
-    )
+        when, ended.request_id, version, caller, group.name, group.policy.strategy, ended.facts,
+        [_note(decision) for decision in exchange.decisions], exchange.attempts, ended.status, ended.reason,
+        duration_s, outcomes[-1].usage if outcomes else None, None,
+    )  # fmt: skip
 
 
 def _note(decision: Decision) -> DecisionNote:
     pick = decision.pick
-    return DecisionNote(
-        mode=pick.mode if pick else None,
-        picked=pick.target.id if pick else None,
-        propensity=pick.propensity if pick else 0.0,
-        candidates=decision.candidates,
-        shares=decision.shares,
-        excluded={excluded.target_id: excluded.rule for excluded in decision.excluded},
+    excluded: dict[str, str] = (
+        {excluded.target_id: excluded.rule for excluded in decision.excluded} if decision.excluded else {}
     )
+    if pick is None:
+        return DecisionNote(None, None, 0.0, decision.candidates, decision.shares, excluded)
+    return DecisionNote(pick.mode, pick.target.id, pick.propensity, decision.candidates, decision.shares, excluded)
 
 
 def _summary(record: DecisionRecord) -> dict[str, object]:

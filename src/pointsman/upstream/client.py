@@ -42,11 +42,6 @@ class Attempt:
         self.first_content_at = deadline  # set when the request is sent
         self.connection: UpstreamConnection | None = None
 
-    def sent_over(self, connection: UpstreamConnection) -> None:
-        """The request is on its way: the deadlines begin."""
-        self.connection = connection
-        self.first_content_at = connection.last_read_at + self.limits.first_content_s
-
     def check(self, now: float) -> None:
         """Watchdog: end the attempt if one of its deadlines has passed."""
         connection = self.connection
@@ -89,7 +84,8 @@ class Upstream:
             self._watchdog.watch(attempt)
             try:
                 connection.begin(answer, request)
-                attempt.sent_over(connection)
+                attempt.connection = connection
+                attempt.first_content_at = connection.last_read_at + attempt.limits.first_content_s
                 failure = await answer.done
             finally:  # also when the caller is gone: closing is synchronous, nothing is awaited between
                 self._watchdog.unwatch(attempt)

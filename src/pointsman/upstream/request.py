@@ -1,20 +1,21 @@
 """The bytes of an attempt. One function builds every one: first choice, failover and retry alike (A-18)."""
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 from pointsman.domain.target import Provider
+from pointsman.http1.header_block import HeaderBlock
 
 # of the caller's headers only these go on; credentials come from the target's configuration alone (I-03)
 PASSED_ON = (b"openai-beta", b"traceparent")
 
 
-def build(provider: Provider, path: str, body: bytes, stream: bool, headers: Mapping[bytes, bytes]) -> bytes:  # noqa: FBT001
-    """A complete HTTP/1.1 POST. `headers` are the caller's, with lower-case names."""
-    passed_on = [b"%b: %b\r\n" % (name, headers[name]) for name in PASSED_ON if name in headers]
-    return b"%b%bcontent-length: %d\r\n\r\n%b" % (
-        _fixed_lines(provider, path, stream), b"".join(passed_on), len(body), body,
-    )  # fmt: skip
+def build(provider: Provider, path: str, body: bytes, stream: bool, headers: HeaderBlock) -> bytes:  # noqa: FBT001
+    """A complete HTTP/1.1 POST; `headers` are the caller's."""
+    passed_on = b""
+    for name in PASSED_ON:
+        if name in headers.lowered:  # else it is not there; looked up properly only if it may be
+            passed_on += headers.lines_of(name + b":")
+    return b"%b%bcontent-length: %d\r\n\r\n%b" % (_fixed_lines(provider, path, stream), passed_on, len(body), body)
 
 
 @lru_cache(maxsize=1024)

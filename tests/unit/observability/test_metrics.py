@@ -31,8 +31,9 @@ def busy() -> Metrics:
     metrics.request_ended("", "", "model_not_found", 0.001)
     metrics.decided(Decision(GROUP, Picked(builders.target("a/m"), DecisionMode.WEIGHTED, 0.5)))
     metrics.decided(Decision(GROUP, None))
-    metrics.attempt_ended("chat", attempt(), is_first=True)
-    metrics.attempt_ended("chat", attempt(ttft_s=None), is_first=False)
+    metrics.attempt_ended(attempt())
+    metrics.attempt_ended(attempt(ttft_s=None))
+    metrics.failed_over("chat", 1)
     metrics.used("a/m", Usage(input_tokens=100, output_tokens=20, cached_tokens=30))
     metrics.live_gauge("breaker", "State.", ("target",), lambda: [(("a/m",), BREAKER_VALUE[Breaker.HALF_OPEN])])
     return metrics

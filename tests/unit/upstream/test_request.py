@@ -3,6 +3,7 @@
 import pytest
 
 from pointsman.domain.target import Provider
+from pointsman.http1.header_block import HeaderBlock
 from pointsman.testing import builders
 from pointsman.upstream.request import build
 
@@ -32,7 +33,8 @@ CALLERS = {
 
 
 def built(provider: Provider, headers: dict[bytes, bytes] | None = None, *, stream: bool = False) -> bytes:
-    return build(provider, "/chat/completions", BODY, stream, headers or {})
+    lines = [b"%b: %b\r\n" % field for field in (headers or {}).items()]
+    return build(provider, "/chat/completions", BODY, stream, HeaderBlock(b"\r\n" + b"".join(lines)))
 
 
 def head_of(request: bytes) -> tuple[bytes, dict[bytes, bytes]]:
