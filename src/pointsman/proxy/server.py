@@ -19,9 +19,7 @@ _GET = ("GET", "HEAD")
 _POST = ("POST",)
 _PREFIX = "/v1"
 _PREFIXES = (_PREFIX, "", _PREFIX * 2)  # without and doubled: the commonest mistakes in a base URL are answered, too
-_PROBES = frozenset(("/", "/livez", "/readyz"))
 _MODEL_PATH = "/models/"
-_ROOTED = (f"{_PREFIX}/chat", f"{_PREFIX}/models")
 _TEXT = b"content-type: text/plain; charset=utf-8\r\n"
 
 Route = Callable[[Request, Reply], Awaitable[None]]
@@ -32,7 +30,7 @@ class FrontDoor:
 
     def __init__(self, codec: Codec, chat: ModelHandler, parts: Parts) -> None:
         self._live, self._codec, self._shows_details = parts.live, codec, parts.shows_details
-        self._hinted: set[str] = set()
+        self._hinted: set[str] = set()  # hints that have been given
         served: dict[str, tuple[tuple[str, ...], Route]] = {
             "/chat/completions": (_POST, chat.serve),
             "/models": (_GET, self._models),
@@ -44,6 +42,10 @@ class FrontDoor:
             "/livez": (_GET, self._livez),
             "/readyz": (_GET, self._readyz),
         }
+        self._hints = {
+            **dict.fromkeys(served, "add /v1 to"),
+            **dict.fromkeys((_PREFIX * 2 + path for path in served), "remove /v1 from"),
+        }
 
     def __call__(self, request: Request, reply: Reply) -> Awaitable[None]:
         """The work of one request of any path, to be awaited."""
@@ -51,7 +53,7 @@ class FrontDoor:
         methods, route = self._routes.get(path) or self._model_route(path)
         if request.head.method not in methods:
             return self._not_allowed(methods, request, reply)
-        if not path.startswith(_ROOTED):
+        if path in self._hints:
             self._hint(path)
         return route(request, reply)
 
@@ -70,10 +72,10 @@ class FrontDoor:
 
     def _hint(self, path: str) -> None:
         """The commonest mistake in a base URL: said once, for whoever set the client up."""
-        text = "remove /v1 from" if path.startswith(_PREFIX * 2) else "add /v1 to"
-        if path not in _PROBES and text not in self._hinted:
+        text = self._hints[path]
+        if text not in self._hinted:
             self._hinted.add(text)
-            log.warning("requests come to %s: %s the client's base URL", path[:100], text)
+            log.warning("requests come to %s: %s the client's base URL", path, text)
 
     async def _not_allowed(self, methods: tuple[str, ...], request: Request, reply: Reply) -> None:
         error = GatewayError(ErrorKind.METHOD_NOT_ALLOWED, f"This path takes {' and '.join(methods)} only.")
