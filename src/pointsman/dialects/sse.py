@@ -34,6 +34,8 @@ class SseDecoder:
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """The events that `chunk` completes. Raises EventTooLargeError."""
+        if not self._pending and not self._at_start and _is_one_line(chunk):
+            return [SseEvent(chunk, chunk[len(_DATA) : -2])]
         data = chunk
         if self._pending:
             if not self._may_complete(chunk):
@@ -113,6 +115,16 @@ class SseDecoder:
         if start < len(data):
             self._hold(data[start:])
         return events
+
+
+def _is_one_line(chunk: bytes) -> bool:
+    """The usual case by far: one event of one data line in one read."""
+    return (
+        chunk.startswith(_DATA)
+        and chunk.endswith(b"\n\n")
+        and chunk.find(b"\n") == len(chunk) - 2
+        and b"\r" not in chunk
+    )
 
 
 def data_of(raw: bytes) -> bytes | None:
