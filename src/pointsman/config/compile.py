@@ -104,7 +104,7 @@ def _provider(name: str, entry: ProviderEntry, timeouts: Timeouts) -> Provider:
         path_prefix=url.path_prefix,
         timeouts=msgspec.structs.replace(timeouts, **{f"{key}_s": seconds for key, seconds in overrides.items()}),
         api_key=None if entry.api_key is None else Secret(entry.api_key),
-        headers=tuple(entry.headers.items()),
+        headers=tuple((name, Secret(value)) for name, value in entry.headers.items()),
         terminator=Terminator(entry.terminator),
         idle_connection_s=kind.idle_connection_s,
     )

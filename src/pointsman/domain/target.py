@@ -44,7 +44,7 @@ class Provider(Struct, frozen=True, eq=False):
     path_prefix: str  # of the base URL, without a trailing slash
     timeouts: Timeouts
     api_key: Secret | None = None  # None: the origin wants no key, or none is configured
-    headers: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, Secret], ...] = ()  # any of them may carry a credential
     terminator: Terminator = Terminator.STRICT
     idle_connection_s: float = 4.0  # see config: below what the origin itself keeps
 

@@ -26,7 +26,7 @@ def _fixed_lines(provider: Provider, path: str, stream: bool) -> bytes:  # noqa:
         "content-type: application/json",
         f"accept: {'text/event-stream' if stream else 'application/json'}",
         "accept-encoding: identity",
-        *(f"{name}: {value}" for name, value in provider.headers),
+        *(f"{name}: {value.reveal()}" for name, value in provider.headers),
     ]
     if provider.api_key is not None:
         lines.append(f"authorization: Bearer {provider.api_key.reveal()}")

@@ -104,6 +104,15 @@ def test_nothing_of_a_snapshot_can_be_changed(tmp_path: Path) -> None:
         del snapshot.providers["local"]  # type: ignore[attr-defined]
 
 
+def test_the_value_of_a_header_is_never_shown(tmp_path: Path) -> None:
+    text = f"{HEAD}providers:\n  p: {{kind: ollama, base_url: 'http://h:1/v1/', headers: {{X-Team-Key: hush-hush}}}}\n"
+
+    shown = repr(load_text(tmp_path, text).snapshot.providers["p"])
+
+    assert "X-Team-Key" in shown
+    assert "hush-hush" not in shown
+
+
 def test_a_provider_has_everything_that_its_entry_says(tmp_path: Path) -> None:
     text = (
         f"{HEAD}providers:\n  p: {{kind: ollama, base_url: 'http://h:1/v1/', api_key: key,\n"
@@ -115,7 +124,7 @@ def test_a_provider_has_everything_that_its_entry_says(tmp_path: Path) -> None:
     assert (provider.name, provider.kind) == ("p", "ollama")
     assert (provider.origin, provider.path_prefix) == (Origin("http", "h", 1), "/v1")
     assert provider.api_key == Secret("key")
-    assert provider.headers == (("X-A", "b"), ("X-C", "d"))
+    assert provider.headers == (("X-A", Secret("b")), ("X-C", Secret("d")))
     assert provider.terminator is Terminator.LENIENT
     assert provider.timeouts == Timeouts(idle_s=7)
 

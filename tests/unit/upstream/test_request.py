@@ -2,6 +2,7 @@
 
 import pytest
 
+from pointsman.domain.secret import Secret
 from pointsman.domain.target import Provider
 from pointsman.http1.header_block import HeaderBlock
 from pointsman.testing import builders
@@ -89,7 +90,7 @@ def test_streams_ask_for_events() -> None:
 
 
 def test_configured_headers_are_sent() -> None:
-    provider = builders.provider("a", headers=(("x-title", "Pointsman"), ("x-team", "search")))
+    provider = builders.provider("a", headers=(("x-title", Secret("Pointsman")), ("x-team", Secret("search"))))
 
     _, headers = head_of(built(provider))
 
