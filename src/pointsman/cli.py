@@ -19,6 +19,8 @@ app = typer.Typer(
     help="An LLM gateway whose routing you can prove.",
 )
 
+_DEMO_MAX_PORT = 65534  # the admin listener needs the one after it
+
 Config = Annotated[
     Path, typer.Option("--config", "-c", envvar="POINTSMAN_CONFIG", help="The configuration file.", show_default=True)
 ]
@@ -52,10 +54,26 @@ def check(file: Annotated[Path, typer.Argument(help="The configuration file.")] 
     typer.echo(f"{file}: ok")
 
 
+def _duration_s(text: str) -> float:
+    """A duration, written as in the configuration."""
+    from pointsman.config.values import BadValueError, duration_s  # noqa: PLC0415
+
+    try:
+        return duration_s(text)
+    except BadValueError as error:
+        raise typer.BadParameter(f"{error.message}. {error.fix}") from None
+
+
 @app.command()
 def demo(
-    duration: Annotated[float | None, typer.Option(help="Stop after so many seconds; default: Ctrl-C.")] = None,
-    port: Annotated[int, typer.Option(help="Port of the gateway; the admin listener gets the next one.")] = 4000,
+    duration: Annotated[
+        float | None,
+        typer.Option(parser=_duration_s, metavar="DURATION", help="Stop after e.g. 30s or 5m; default: Ctrl-C."),
+    ] = None,
+    port: Annotated[
+        int,
+        typer.Option(min=0, max=_DEMO_MAX_PORT, help="Port of the gateway; the admin listener gets the next one."),
+    ] = 4000,
 ) -> None:
     """Three simulated providers behind a gateway: no key, no network."""
     from pointsman.app import new_loop  # noqa: PLC0415

@@ -123,3 +123,33 @@ def test_secret_of_a_broken_file_is_not_repeated(file: Path, monkeypatch: pytest
 
     assert result.exit_code == 1
     assert "sk-very-secret" not in result.output
+
+
+@pytest.mark.parametrize("duration", ["-1", "0", "nan", "inf", "soon", "10 s", ""])
+def test_duration_that_cannot_be_is_refused_with_an_example(duration: str) -> None:
+    result = run("demo", "--duration", duration)
+
+    assert result.exit_code == 2
+    assert "must be a duration above 0. Write for example 250ms, 30s, 5m or 1h." in " ".join(result.stderr.split())
+
+
+def test_duration_may_have_a_unit_or_be_plain_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    durations: list[float | None] = []
+
+    async def run_demo(*, port: int, duration_s: float | None) -> None:
+        durations.append(duration_s)
+
+    monkeypatch.setattr("pointsman.demo.run", run_demo)
+
+    results = [run("demo", "--duration", text) for text in ("250ms", "0.3", "5m")] + [run("demo")]
+
+    assert [result.exit_code for result in results] == [0] * 4
+    assert durations == [0.25, 0.3, 300.0, None]
+
+
+@pytest.mark.parametrize(("port", "limit"), [("-1", "0"), ("65535", "65534"), ("70000", "65534")])
+def test_port_without_a_next_one_is_refused_with_the_limit(port: str, limit: str) -> None:
+    result = run("demo", "--port", port)
+
+    assert result.exit_code == 2
+    assert re.search(rf"Invalid value for '--port': .* equal to {limit}\b", result.stderr)
