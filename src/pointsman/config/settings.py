@@ -20,7 +20,7 @@ class Address(Struct, frozen=True):
 
 DEFAULT_LISTEN = Address("127.0.0.1", 4000)  # loopback: nobody else is let in unless asked for
 DEFAULT_ADMIN_LISTEN = Address("127.0.0.1", 4001)  # its own port, so that a firewall can tell them apart
-DEFAULT_BODY_LIMIT_BYTES = 32 * MIB  # a long agent session with images
+DEFAULT_BODY_LIMIT_BYTES = 32 * MIB  # a long agent session with images; Anthropic's own cap
 DEFAULT_MAX_CONNECTIONS = 10_000  # below what a raised file limit allows, far above what one process serves
 DEFAULT_DRAIN_S = 30.0  # what Kubernetes grants before it kills
 MAX_DRAIN_S = 600.0  # longer holds up every roll-out

@@ -9,10 +9,10 @@ KIB = 1024
 
 
 class EdgeLimits(Struct, frozen=True):
-    """Caps of the caller side (reliability.md 3.4, 2-5)."""
+    """Caps of the caller side (reliability.md 3.4, 2-5); the first two are keys of the configuration."""
 
-    body_bytes: int = 32 * KIB * KIB  # Anthropic's own cap; agents send up to 12 MB
-    connections: int = 10_000
+    body_bytes: int
+    connections: int
     head_s: float = 10.0  # absolute, so that a dripper cannot extend it
     keep_alive_s: float = 120.0  # longer than the pools of common clients keep a connection
     body_base_s: float = 30.0

@@ -5,6 +5,9 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
+from msgspec import structs
+
+from pointsman.config.settings import DEFAULT_BODY_LIMIT_BYTES, DEFAULT_MAX_CONNECTIONS
 from pointsman.domain.errors import GatewayError
 from pointsman.http1.head import RequestHead
 from pointsman.http1.limits import EdgeLimits, Watchdog
@@ -13,6 +16,7 @@ from pointsman.http1.server import EdgeServer, Handler, Request
 from pointsman.testing.wire import PATIENCE_S, Wire
 
 TICK_S = 0.005
+LIMITS = EdgeLimits(body_bytes=DEFAULT_BODY_LIMIT_BYTES, connections=DEFAULT_MAX_CONNECTIONS)
 
 Run: TypeAlias = Callable[[Coroutine[Any, Any, Any]], Any]
 
@@ -33,7 +37,7 @@ async def edge(handler: Handler, **limits: float) -> AsyncIterator[EdgeServer]:
     """Whatever happened in between, no connection, task or watchdog entry is left once the callers are gone."""
     tasks = asyncio.all_tasks()
     watchdog = Watchdog(asyncio.get_running_loop(), TICK_S)
-    server = EdgeServer(handler, render_error, EdgeLimits(**limits), watchdog)  # type: ignore[arg-type]
+    server = EdgeServer(handler, render_error, structs.replace(LIMITS, **limits), watchdog)
     watchdog.start()
     await server.start("127.0.0.1", 0)
     try:

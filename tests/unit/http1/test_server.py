@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from pointsman.http1.limits import KIB, EdgeLimits
+from pointsman.http1.limits import KIB
 from pointsman.http1.reply import Reply
 from pointsman.http1.server import EdgeServer, Request
 from pointsman.testing.wire import Wire
-from tests.unit.http1.edge import Flood, Gate, Run, Stubborn, Stuck, dial, echo, edge, until
+from tests.unit.http1.edge import LIMITS, Flood, Gate, Run, Stubborn, Stuck, dial, echo, edge, until
 from tests.unit.http1.heads import MUST_REFUSE, get, head, post
 
 SOON_S = 0.03
@@ -500,7 +500,7 @@ def test_a_body_that_does_not_end_in_time_is_refused(run: Run, sent: bytes) -> N
 
 @pytest.mark.parametrize(("length", "deadline_s"), [(0, 32_798.0), (10_240, 40.0), (None, 32_798.0)])
 def test_the_time_for_a_body_grows_with_its_length(length: int | None, deadline_s: float) -> None:
-    assert EdgeLimits().body_deadline_s(length) == deadline_s
+    assert LIMITS.body_deadline_s(length) == deadline_s
 
 
 def test_an_idle_connection_is_closed_without_a_word(run: Run) -> None:
@@ -516,7 +516,7 @@ def test_an_idle_connection_is_closed_without_a_word(run: Run) -> None:
 
 @pytest.mark.bug("F-09")
 def test_idle_connections_are_kept_longer_than_clients_keep_them() -> None:
-    assert EdgeLimits().keep_alive_s >= 90
+    assert LIMITS.keep_alive_s >= 90
 
 
 def test_a_request_that_is_handled_has_no_deadline_here(run: Run) -> None:
