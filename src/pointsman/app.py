@@ -60,7 +60,7 @@ class App:
     def _front_door(self, limits: UpstreamLimits) -> FrontDoor:
         settings, codec = self._settings, DIALECTS[Dialect.OPENAI_CHAT]
         shows_details = settings.response_headers == "full"
-        upstream = Upstream(self._pool, self._watchdog)
+        upstream = Upstream(self._pool)
         parts = Parts(
             self.live, self.board, upstream, self._recorder, self._rng, self._clock, limits, shows_details
         )  # fmt: skip

@@ -72,7 +72,7 @@ class Gateway:
     @property
     def requests_in_progress(self) -> int:
         """Requests whose answer has not ended."""
-        return sum(connection._task is not None for connection in self.app._edge.connections)
+        return sum(connection._reply is not None for connection in self.app._edge.connections)
 
     def breaker(self, target_id: str) -> float:
         """0 closed, 0.5 half-open, 1 open."""

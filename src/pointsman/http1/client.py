@@ -8,7 +8,7 @@ from typing import Protocol, cast
 import httptools
 from msgspec import Struct
 
-from pointsman.http1.limits import UpstreamLimits
+from pointsman.http1.limits import AttemptLimits, UpstreamLimits, Watchdog
 from pointsman.http1.response_head import HEAD_END, ResponseHead, read_response_head
 
 
@@ -39,6 +39,8 @@ class WireFailure(Struct, frozen=True):
 class Receiver(Protocol):
     """Takes one answer, piece by piece, inside `data_received`: it must not block or raise."""
 
+    has_content: bool  # until then the limit is the one for the first content
+
     def on_head(self, head: ResponseHead) -> None: ...
     def on_data(self, data: bytes) -> None: ...
     def on_end(self) -> None:
@@ -52,9 +54,12 @@ class UpstreamConnection(asyncio.Protocol):
     """Carries one exchange at a time. `is_reusable` is the only word on whether it may go back to a pool."""
 
     _transport: asyncio.Transport  # from connection_made on
+    _attempt: AttemptLimits  # from begin on
+    _began_at = 0.0  # monotonic seconds of the loop
+    _deadline = 0.0
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, limits: UpstreamLimits) -> None:
-        self._loop, self._limits = loop, limits
+    def __init__(self, loop: asyncio.AbstractEventLoop, limits: UpstreamLimits, watchdog: Watchdog) -> None:
+        self._loop, self._limits, self._watchdog = loop, limits, watchdog
         self._receiver: Receiver | None = None  # None: idle, or the exchange is over
         self._parser = httptools.HttpResponseParser(self)
         self._poll = select.poll()
@@ -63,6 +68,7 @@ class UpstreamConnection(asyncio.Protocol):
         self._framing_bytes = self._interim = 0  # bytes since the last one of a body; interim answers
         self._in_body = False
         self._ends_with_connection = False  # neither length nor chunks: the close is the end
+        self._is_made = False
         self._is_done = True
         self._is_spoiled = False  # bytes arrived that nobody asked for, or something failed
         self._keep_alive = True
@@ -73,8 +79,8 @@ class UpstreamConnection(asyncio.Protocol):
 
     # --- called by whoever sends
 
-    def begin(self, receiver: Receiver, request: bytes) -> None:
-        """Send `request`; everything that comes back goes to `receiver`."""
+    def begin(self, receiver: Receiver, request: bytes, limits: AttemptLimits, deadline: float) -> None:
+        """Send `request`; everything that comes back until `deadline` (of the loop's clock) goes to `receiver`."""
         if self._transport.is_closing():  # lost since it was handed out
             receiver.on_failure(WireFailure(WireFault.CLOSED))
             return
@@ -82,7 +88,8 @@ class UpstreamConnection(asyncio.Protocol):
         self._head, self._head_at = b"", 0
         self._framing_bytes = self._interim = 0
         self._in_body = self._ends_with_connection = self.got_bytes = self._is_done = False
-        self.last_read_at = self._loop.time()
+        self._attempt, self._deadline = limits, deadline
+        self._began_at = self.last_read_at = self._loop.time()
         self._transport.write(request)
 
     @property
@@ -93,6 +100,13 @@ class UpstreamConnection(asyncio.Protocol):
     def has_unread_bytes(self) -> bool:
         """Something arrived since the loop last looked: a farewell, or the close, and never for the next caller."""
         return bool(self._poll.poll(0))
+
+    def abandon(self) -> None:
+        """Whoever wanted the connection has left while it was made: close it, now or as soon as it is there."""
+        self._is_spoiled = True
+        if self._is_made:
+            self._watchdog.unwatch(self)  # uvloop says nothing of the end of a connection it was still making
+            self._transport.abort()
 
     def abort(self) -> None:
         """Close at once; the receiver hears nothing any more."""
@@ -117,10 +131,29 @@ class UpstreamConnection(asyncio.Protocol):
         self.last_read_at = self._loop.time()
         self._transport.resume_reading()
 
+    # --- called by the watchdog
+
+    def check(self, now: float) -> None:
+        """End the exchange if one of its deadlines has passed; they are armed by assignment, without a timer."""
+        receiver = self._receiver
+        if receiver is None:
+            return
+        if now >= self._deadline:
+            self.fail(WireFault.TIMEOUT_TOTAL)
+        elif not receiver.has_content:
+            if now >= self._began_at + self._attempt.first_content_s:
+                self.fail(WireFault.TIMEOUT_FIRST_CONTENT)
+        elif not self.is_reading_paused and now >= self.last_read_at + self._attempt.idle_s:
+            self.fail(WireFault.TIMEOUT_IDLE)
+
     # --- called by the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)
+        self._transport, self._is_made = cast("asyncio.Transport", transport), True
+        self.last_read_at = self._loop.time()
+        self._watchdog.watch(self)
+        if self._is_spoiled:
+            self._transport.abort()
         self._poll.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
 
     def data_received(self, data: bytes) -> None:
@@ -144,6 +177,7 @@ class UpstreamConnection(asyncio.Protocol):
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._watchdog.unwatch(self)
         receiver, self._receiver, self._is_spoiled = self._receiver, None, True
         if receiver is None:
             return
@@ -169,7 +203,7 @@ class UpstreamConnection(asyncio.Protocol):
         elif self._receiver is not None:
             self._in_body = True
             self._keep_alive = self._parser.should_keep_alive()
-            self._ends_with_connection = not head.has_length
+            self._ends_with_connection = not self._keep_alive and not head.has_length
             self._receiver.on_head(head)
 
     def on_body(self, data: bytes) -> None:

@@ -31,13 +31,12 @@ class RequestHead(Struct, frozen=True, gc=False):
     method: str
     path: str  # as sent, without the query
     query: str
-    headers: HeaderBlock
+    headers: HeaderBlock  # but for Content-Length, so that requests of one client can share them
     content_length: int  # 0 when there is no body or its length is not announced
     is_chunked: bool
     keep_alive: bool
     expects_continue: bool
     is_http_1_0: bool
-    line_bytes: int  # of the request line with its end: where the headers begin
 
 
 def parse_request_head(raw: bytes) -> RequestHead:
@@ -63,8 +62,8 @@ def parse_request_head(raw: bytes) -> RequestHead:
     path, _, query = target.decode().partition("?")
     content_length = 0 if length is None else int(length)
     return RequestHead(
-        method.decode(), path, query, headers, content_length, is_chunked, keep_alive, expects_continue, is_http_1_0,
-        line.end(),
+        method.decode(), path, query, headers.without(b"content-length"), content_length, is_chunked, keep_alive,
+        expects_continue, is_http_1_0,
     )  # fmt: skip
 
 

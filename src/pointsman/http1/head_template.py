@@ -8,11 +8,11 @@ import re
 
 from msgspec import Struct
 
-from pointsman.http1.head import RequestHead, parse_request_head
-from pointsman.http1.header_block import HeaderBlock
+from pointsman.http1.head import MAX_HEAD_BYTES, RequestHead
 
 _LENGTH_VALUE = re.compile(rb"\r\ncontent-length: ([0-9]+)\r\n")
-_LENGTH = re.compile(rb"0|[1-9][0-9]{0,14}")
+_MAX_DIGITS = 15  # as in the grammar of heads
+_ZERO = ord("0")
 
 
 class HeadTemplate(Struct, frozen=True, gc=False):
@@ -22,34 +22,29 @@ class HeadTemplate(Struct, frozen=True, gc=False):
     before: bytes
     after: bytes
 
-    def fit(self, raw: bytes) -> RequestHead | None:
-        """The head in `raw` if it differs from the template in the length alone; None: it has to be parsed."""
-        before, after = self.before, self.after
-        if not raw.startswith(before) or not raw.endswith(after):
+    def fit(self, data: bytes) -> tuple[RequestHead, int] | None:
+        """The head that `data` begins with, and where it ends, if it differs from the template in the length alone."""
+        before = self.before
+        if not data.startswith(before):
             return None
-        length = raw[len(before) : len(raw) - len(after)]
-        if _LENGTH.fullmatch(length) is None:
+        start = len(before)
+        end = data.find(b"\r", start, start + _MAX_DIGITS + 1)
+        digits, after = data[start:end], self.after
+        if end < 0 or not digits.isdigit() or (digits[0] == _ZERO and end > start + 1):
+            return None
+        if not data.startswith(after, end):
             return None
         old = self.head
-        headers = HeaderBlock(raw[old.line_bytes - 2 : -2])
-        return RequestHead(
-            old.method, old.path, old.query, headers, int(length), False, old.keep_alive, old.expects_continue,
-            old.is_http_1_0, old.line_bytes,
+        head = RequestHead(
+            old.method, old.path, old.query, old.headers, int(digits), False, old.keep_alive, old.expects_continue,
+            old.is_http_1_0,
         )  # fmt: skip
+        return head, end + len(after)
 
 
 def template_of(raw: bytes, head: RequestHead) -> HeadTemplate | None:
     """A template, unless the head announces no length in the usual way."""
-    length = _LENGTH_VALUE.search(head.headers.lowered)
-    if length is None or head.is_chunked:
+    length = _LENGTH_VALUE.search(raw.lower())
+    if length is None or head.is_chunked or len(raw) + _MAX_DIGITS > MAX_HEAD_BYTES:
         return None
-    start = head.line_bytes - 2  # of the header block in the head
-    return HeadTemplate(head, raw[: start + length.start(1)], raw[start + length.end(1) :])
-
-
-def read_head(raw: bytes, template: HeadTemplate | None) -> tuple[RequestHead, HeadTemplate | None]:
-    """The head in `raw` and the template for the next one. Raises GatewayError as `parse_request_head` does."""
-    if template is not None and (head := template.fit(raw)) is not None:
-        return head, template
-    head = parse_request_head(raw)
-    return head, template_of(raw, head)
+    return HeadTemplate(head, raw[: length.start(1)], raw[length.end(1) :])

@@ -43,6 +43,11 @@ class HeaderBlock(Mapping[bytes, bytes]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def without(self, name: bytes) -> "HeaderBlock":
+        """The same but for a header that is there once at most."""
+        at = self.lowered.find(b"\r\n%b:" % name)
+        return self if at < 0 else HeaderBlock(self.raw[:at] + self.raw[self.raw.index(b"\r\n", at + 2) :])
+
     def count(self) -> int:
         """How many header lines there are."""
         return self.raw.count(b"\r\n") - 1

@@ -42,6 +42,14 @@ class UpstreamLimits(Struct, frozen=True):
     held_bytes: int = KIB * KIB  # events held back until the first content
 
 
+class AttemptLimits(Struct, frozen=True):
+    """How long one exchange with an upstream may take for what."""
+
+    connect_s: float
+    first_content_s: float  # from sending the request on
+    idle_s: float  # between two reads, from the first content on
+
+
 class Watched(Protocol):
     """Something with deadlines. Checked on a tick: arming or moving a deadline is a plain assignment."""
 

@@ -48,15 +48,17 @@ class ConnectionPool:
 
     async def connect(self, origin: Origin, timeout_s: float) -> UpstreamConnection:
         """A fresh connection. Raises ConnectError."""
+        connection = UpstreamConnection(self._loop, self._limits, self._watchdog)
         try:
             async with asyncio.timeout(timeout_s):
-                _, connection = await self._loop.create_connection(
-                    lambda: UpstreamConnection(self._loop, self._limits),
+                await self._loop.create_connection(
+                    lambda: connection,
                     origin.host,
                     origin.port,
                     ssl=tls_context() if origin.is_tls else None,
                 )
         except TimeoutError:
+            connection.abandon()
             raise ConnectError(WireFault.CONNECT_TIMEOUT) from None
         except ssl.SSLError:
             raise ConnectError(WireFault.TLS) from None
@@ -66,6 +68,9 @@ class ConnectionPool:
             raise ConnectError(WireFault.CONNECT_REFUSED) from None
         except OSError:
             raise ConnectError(WireFault.UNREACHABLE) from None
+        except asyncio.CancelledError:
+            connection.abandon()
+            raise
         return connection
 
     def release(self, key: Hashable, connection: UpstreamConnection, idle_s: float) -> None:
@@ -73,7 +78,7 @@ class ConnectionPool:
         if self._is_closed or not connection.is_reusable:
             connection.abort()
             return
-        connection.idle_until = self._loop.time() + idle_s
+        connection.idle_until = connection.last_read_at + idle_s
         self._idle.setdefault(key, []).append(connection)
 
     def start(self) -> None:

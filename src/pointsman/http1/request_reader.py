@@ -4,8 +4,8 @@ from enum import Enum, auto
 
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.http1.chunked import ChunkDecoder
-from pointsman.http1.head import HEAD_END, MAX_HEAD_BYTES, RequestHead
-from pointsman.http1.head_template import HeadTemplate, read_head
+from pointsman.http1.head import HEAD_END, MAX_HEAD_BYTES, RequestHead, parse_request_head
+from pointsman.http1.head_template import HeadTemplate, template_of
 
 
 class ReadPhase(Enum):
@@ -51,17 +51,26 @@ class RequestReader:
             data = data.lstrip(b"\r\n")  # RFC 9112 2.2: empty lines before a request are allowed
             if not data:
                 return None
-        end = data.find(HEAD_END, 0, MAX_HEAD_BYTES)
-        if end < 0:
+        found = self._template.fit(data) if self._template is not None else None
+        if found is None and (found := self._read_head(data)) is None:
             self._wait_for_head(data)
             return None
-        body_at = end + 4
-        head, self._template = read_head(data[:body_at], self._template)
+        head, body_at = found
         length = head.content_length
         if len(data) == body_at + length and not head.is_chunked and length <= self._body_limit_bytes:
             self.phase = ReadPhase.IDLE  # the usual case: a whole request and nothing else in one read
             return head, data[body_at:]
         return self._begin_body(head, data[body_at:])
+
+    def _read_head(self, data: bytes) -> tuple[RequestHead, int] | None:
+        """The head that `data` begins with, and where it ends; it is the template for the next one."""
+        end = data.find(HEAD_END, 0, MAX_HEAD_BYTES)
+        if end < 0:
+            return None
+        raw = data[: end + 4]
+        head = parse_request_head(raw)
+        self._template = template_of(raw, head)
+        return head, len(raw)
 
     def _wait_for_head(self, data: bytes) -> None:
         self.phase = ReadPhase.HEAD

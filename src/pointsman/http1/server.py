@@ -86,9 +86,13 @@ class EdgeServer:
 
 
 class EdgeConnection(asyncio.Protocol):
-    """One connection of a caller; one request at a time, each handled by one task."""
+    """One connection of a caller; one request at a time, all handled by one task.
+
+    A task per request would cost more than many of the things it does: the loop keeps a register of them.
+    """
 
     _transport: asyncio.Transport  # from connection_made on
+    _task: asyncio.Task[None]
 
     def __init__(self, server: EdgeServer, loop: asyncio.AbstractEventLoop) -> None:
         self._server, self._loop, self._limits = server, loop, server.limits
@@ -98,7 +102,7 @@ class EdgeConnection(asyncio.Protocol):
         self._write_due_at = _NEVER  # while the caller does not read
         self._unsent_bytes = 0
         self._lingered_bytes = -1  # from 0 on: an error is on its way, what still arrives is thrown away
-        self._task: asyncio.Task[None] | None = None
+        self._arrival: asyncio.Future[tuple[Request, Reply]] = loop.create_future()  # of the next request
         self._reply: Reply | None = None  # of the request that is being handled
 
     # --- called by the transport
@@ -109,6 +113,7 @@ class EdgeConnection(asyncio.Protocol):
         self._server.connections.add(self)
         self._server.watchdog.watch(self)
         self._due_at = self._loop.time() + self._limits.head_s
+        self._task = self._loop.create_task(self._serve())
         if len(self._server.connections) > self._limits.connections:
             self._refuse(GatewayError(ErrorKind.OVERLOADED, "Too many connections are open.", retry_after_s=1))
 
@@ -135,8 +140,7 @@ class EdgeConnection(asyncio.Protocol):
         self._server.watchdog.unwatch(self)
         if self._reply is not None:
             self._reply.is_gone = True
-        if self._task is not None:
-            self._task.cancel()
+        self._task.cancel()
 
     def pause_writing(self) -> None:
         self._watch_writing()
@@ -181,7 +185,7 @@ class EdgeConnection(asyncio.Protocol):
 
     def interrupt(self) -> None:
         """The drain time is over: the handler ends the answer with an error."""
-        if self._task is not None:
+        if self._reply is not None:
             self._task.cancel()
 
     # --- reading
@@ -235,18 +239,23 @@ class EdgeConnection(asyncio.Protocol):
     def _handle_next(self, head: RequestHead, body: bytes) -> None:
         self._due_at = _NEVER
         keep_alive = head.keep_alive and not self._server.is_draining
-        reply = self._reply = Reply(self, keep_alive, has_body=head.method != "HEAD", is_http_1_0=head.is_http_1_0)
-        self._task = self._loop.create_task(self._handle(Request(head, body, self._received_at), reply))
+        self._reply = Reply(self, keep_alive, has_body=head.method != "HEAD", is_http_1_0=head.is_http_1_0)
+        self._arrival.set_result((Request(head, body, self._received_at), self._reply))
 
-    async def _handle(self, request: Request, reply: Reply) -> None:
-        try:
-            await self._server.handler(request, reply)
-        except Exception:
-            log.exception("a request handler failed")
-        finally:
-            self._task = self._reply = None
-            if not reply.is_gone:
-                self._after(reply)
+    async def _serve(self) -> None:
+        """Handle one request after the other until the task is cancelled."""
+        while True:
+            request, reply = await self._arrival
+            self._arrival = self._loop.create_future()
+            try:
+                await self._server.handler(request, reply)
+            except Exception:
+                log.exception("a request handler failed")
+            finally:
+                self._reply = None
+                if not reply.is_gone:
+                    self._after(reply)
+            del request, reply  # an idle connection keeps no body
 
     def _after(self, reply: Reply) -> None:
         if not reply.is_started:  # a fault of ours

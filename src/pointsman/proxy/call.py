@@ -9,6 +9,7 @@ from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import Timeouts
 from pointsman.domain.target import Target
 from pointsman.http1.client import WireFailure
+from pointsman.http1.limits import AttemptLimits
 from pointsman.http1.reply import Reply
 from pointsman.http1.response_head import ResponseHead
 from pointsman.http1.server import Request
@@ -19,7 +20,6 @@ from pointsman.proxy.streaming import StreamAnswer
 from pointsman.proxy.unary import UnaryAnswer
 from pointsman.routing.exchange import Exchange, Finish
 from pointsman.upstream import request as upstream_request
-from pointsman.upstream.client import Attempt, AttemptLimits
 
 
 class Call:
@@ -47,8 +47,7 @@ class Call:
         body = codec.write_request(self._parsed, target.upstream_model)
         request = upstream_request.build(provider, codec.path, body, facts.stream, self._request.head.headers)
         limits = _limits(provider.timeouts, facts.stream, facts.reasoning)
-        attempt = Attempt(answer, limits, self._exchange.deadline)
-        return parts.upstream.send(provider, request, attempt)
+        return parts.upstream.send(provider, request, answer, limits, self._exchange.deadline)
 
     def conclude(self, failure: WireFailure | None) -> Outcome:
         """How the attempt ended; a committed stream gets its end here."""

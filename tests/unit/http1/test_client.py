@@ -14,6 +14,7 @@ from tests.unit.http1.upstream import (
     TRUNCATED,
     Heard,
     answer,
+    begin,
     chunked,
     sized,
     upstream,
@@ -195,7 +196,7 @@ def test_a_reset_is_not_the_end_of_an_answer_that_the_close_ends(run: Run) -> No
         async with upstream() as up:
             up.provider.script(Raw((OK + b"\r\nabc",), then="stall"))
             connection, heard = await up.connection(), Heard()
-            connection.begin(heard, REQUEST)
+            begin(connection, heard)
             await until(lambda: bool(heard.pieces))
             up.provider.script()
             connection.connection_lost(ConnectionResetError())
@@ -231,7 +232,7 @@ def test_a_request_on_a_connection_that_is_lost_fails_as_closed_at_once(run: Run
             connection, heard = await up.connection(), Heard()
             await up.provider.stop()
             await until(lambda: not connection.is_reusable)
-            connection.begin(heard, REQUEST)
+            begin(connection, heard)
             return heard.end
 
     assert run(scenario()) == CLOSED
@@ -265,7 +266,7 @@ def test_the_time_of_the_last_bytes_is_known(run: Run) -> None:
         async with upstream() as up:
             connection, heard = await up.connection(), Heard()
             before = loop.time()
-            connection.begin(heard, REQUEST)
+            begin(connection, heard)
             await heard.over()
             connection.abort()
             return connection.last_read_at - before, loop.time() - connection.last_read_at
@@ -281,7 +282,7 @@ def test_an_abort_closes_at_once_and_the_receiver_hears_nothing(run: Run) -> Non
         async with upstream() as up:
             up.provider.script(Hang())
             connection, heard = await up.connection(), Heard()
-            connection.begin(heard, REQUEST)
+            begin(connection, heard)
             await up.provider.until(lambda: bool(up.provider.log))
             began = asyncio.get_running_loop().time()
             connection.abort()
@@ -300,7 +301,7 @@ def test_a_fault_that_we_find_ends_the_answer(run: Run, got_bytes: bool) -> None
         async with upstream() as up:
             up.provider.script(Raw((OK,), then="stall") if got_bytes else Hang())
             connection, heard = await up.connection(), Heard()
-            connection.begin(heard, REQUEST)
+            begin(connection, heard)
             await until(lambda: connection.got_bytes is got_bytes)
             connection.fail(WireFault.TIMEOUT_IDLE)
             connection.fail(WireFault.TIMEOUT_TOTAL)
@@ -322,7 +323,7 @@ def test_a_paused_answer_comes_no_further_until_it_is_resumed(run: Run) -> None:
         async with upstream() as up:
             up.provider.script(Raw((sized(b"x" * size),), then="keep"))
             connection, heard = await up.connection(), Heard()
-            connection.begin(heard, REQUEST)
+            begin(connection, heard)
             await until(lambda: bool(heard.pieces))
             connection.pause_reading()
             held = len(heard.body)
@@ -350,7 +351,7 @@ def test_reading_paused_by_the_last_bytes_of_an_answer_does_not_hold_the_next_on
         async with upstream() as up:
             up.provider.script(Raw((sized(b"first"),), then="keep"), Raw((sized(b"second"),), then="keep"))
             connection, first = await up.connection(), Pausing()
-            connection.begin(first, REQUEST)
+            begin(connection, first)
             await first.over()
             assert not connection.is_reading_paused
             up.pool.release("tenant", connection, 60.0)
@@ -366,7 +367,7 @@ def test_pausing_after_the_end_of_an_answer_does_nothing(run: Run) -> None:
     async def scenario() -> bool:
         async with upstream() as up:
             connection, heard = await up.connection(), Heard()
-            connection.begin(heard, REQUEST)
+            begin(connection, heard)
             await heard.over()
             connection.pause_reading()
             is_paused = connection.is_reading_paused

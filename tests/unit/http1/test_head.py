@@ -213,7 +213,7 @@ def test_an_expectation_is_met_on_http_1_1_only(version: bytes, expects: bool) -
 
 
 def test_a_head_is_a_value() -> None:
-    assert parse_request_head(get()) == RequestHead("GET", "/", "", {b"host": b"a"}, 0, False, True, False, False, 16)
+    assert parse_request_head(get()) == RequestHead("GET", "/", "", {b"host": b"a"}, 0, False, True, False, False)
 
 
 def test_a_head_full_of_white_space_is_read_in_linear_time() -> None:

@@ -17,7 +17,7 @@ from pointsman.http1.limits import UpstreamLimits, Watchdog
 from pointsman.http1.pool import ConnectError, ConnectionPool, tls_context
 from pointsman.testing import FakeProvider, Raw, refused_port
 from tests.unit.http1.edge import Run, until
-from tests.unit.http1.upstream import KEY, REQUEST, Heard, chunked, sized, upstream
+from tests.unit.http1.upstream import KEY, REQUEST, Heard, begin, chunked, sized, upstream
 
 FOREIGN = sized(b"foreign")
 
@@ -132,7 +132,7 @@ def test_a_connection_in_the_middle_of_an_answer_is_not_kept(run: Run) -> None:
         async with upstream() as up:
             up.provider.script(Raw((sized(b"abc")[:-1],), then="stall"))
             connection, heard = await up.connection(), Heard()
-            connection.begin(heard, REQUEST)
+            begin(connection, heard)
             await until(lambda: bool(heard.pieces))
             up.pool.release(KEY, connection, 60.0)
             return up.pool.reuse(KEY)

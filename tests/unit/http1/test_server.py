@@ -1,6 +1,7 @@
 import asyncio
 import logging
 import socket
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -88,6 +89,22 @@ def test_a_handler_learns_when_the_first_byte_came(run: Run) -> None:
 
 
 @pytest.mark.case("T56")
+def test_an_idle_connection_keeps_no_body(run: Run) -> None:
+    bodies: list[bytes] = []
+
+    async def note(request: Request, reply: Reply) -> None:
+        bodies.append(request.body)
+        reply.send(204, b"", b"")
+
+    async def scenario() -> int:
+        async with edge(note) as server, await dial(server) as wire:
+            wire.send(post(b"Content-Length: 9", body=b"a" * 9))
+            await wire.reply()
+            return sys.getrefcount(bodies[0])
+
+    assert run(scenario()) == 2  # the list's, and the argument of the count itself
+
+
 def test_pipelined_requests_are_answered_in_order(run: Run) -> None:
     async def scenario() -> list[bytes]:
         async with edge(echo) as server, await dial(server) as wire:

@@ -1,18 +1,20 @@
 """A pool against a fake upstream that writes any bytes, and a receiver that hears what is made of them."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
 from pointsman.domain.target import Origin
 from pointsman.http1.client import UpstreamConnection, WireFailure, WireFault
-from pointsman.http1.limits import UpstreamLimits, Watchdog
+from pointsman.http1.limits import AttemptLimits, UpstreamLimits, Watchdog
 from pointsman.http1.pool import ConnectionPool
 from pointsman.http1.response_head import ResponseHead
 from pointsman.testing import FakeProvider, Raw
 from pointsman.testing.answers import RawThen
 from pointsman.testing.wire import PATIENCE_S, chat_request
+from tests.unit.http1.edge import until
 
 TICK_S = 0.005
 KEY = "tenant"
@@ -24,6 +26,8 @@ Said: TypeAlias = tuple[int, bytes]
 
 class Heard:
     """One answer, piece by piece. `end` is "end" or the failure; None: it is not over."""
+
+    has_content = False
 
     def __init__(self) -> None:
         self.head: ResponseHead | None = None
@@ -69,6 +73,11 @@ class Heard:
         self._over.set()
 
 
+def begin(connection: UpstreamConnection, heard: Heard, request: bytes = REQUEST) -> None:
+    """Send a request that may take as long as it likes."""
+    connection.begin(heard, request, AttemptLimits(math.inf, math.inf, math.inf), math.inf)
+
+
 class Upstream:
     """A provider and a pool of connections to it."""
 
@@ -87,7 +96,7 @@ class Upstream:
     async def exchange(self, request: bytes = REQUEST, *, idle_s: float = 60.0) -> Heard:
         """One request on a connection of the pool, which gets it back."""
         connection, heard = await self.connection(), Heard()
-        connection.begin(heard, request)
+        begin(connection, heard, request)
         await heard.over()
         self.pool.release(KEY, connection, idle_s)
         return heard
@@ -106,7 +115,7 @@ async def upstream(**limits: int) -> AsyncIterator[Upstream]:
         try:
             yield Upstream(provider, pool, watchdog)
             pool.close()
-            await provider.until(lambda: provider.open_connections == 0)
+            await until(lambda: provider.open_connections == len(watchdog) == 0)
         finally:
             pool.close()
             watchdog.stop()
