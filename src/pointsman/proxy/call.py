@@ -1,9 +1,9 @@
 """One request on its way: builds every attempt, and writes the answer that came of it."""
 
 from collections.abc import Awaitable
-from functools import lru_cache
 
 from pointsman.dialects.codec import Codec, ParsedRequest
+from pointsman.domain.derived import derived
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import Timeouts
@@ -99,7 +99,7 @@ class Call:
         )
 
 
-@lru_cache(maxsize=4096)
+@derived(maxsize=4096)
 def _limits(timeouts: Timeouts, stream: bool, reasoning: bool) -> AttemptLimits:  # noqa: FBT001  # a cache key
     """A unary answer is silent until it is complete, as reasoning is: both get the longer limit."""
     return AttemptLimits(

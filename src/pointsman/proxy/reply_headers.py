@@ -1,8 +1,7 @@
 """Response headers: who served and why, on every answer, errors included (I-09)."""
 
-from functools import lru_cache
-
 from pointsman.domain.decision import DecisionMode
+from pointsman.domain.derived import derived
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.target import Target
 from pointsman.http1.response_head import ResponseHead
@@ -47,7 +46,7 @@ def error_lines(request_id: str, error: GatewayError, *, shows_details: bool) ->
     return lines(JSON, request_id, 0, b"", reason, None) + retry_lines(error)
 
 
-@lru_cache(maxsize=4096)  # of names from the configuration and of modes, never of anything a caller sends
+@derived(maxsize=4096)  # of names from the configuration and of modes, never of anything a caller sends
 def who(group: str, target: Target | None, mode: DecisionMode | None, shows_details: bool) -> bytes:  # noqa: FBT001
     """Which group was asked, and, for those who may know, which target served and which rule picked it."""
     named = {"model": group}

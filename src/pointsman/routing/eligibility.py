@@ -1,12 +1,12 @@
 """Step 3: which targets can serve this request at all?"""
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from msgspec import Struct
 
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import Excluded, Exclusion
+from pointsman.domain.derived import derived
 from pointsman.domain.request import Dialect
 from pointsman.domain.target import Member, ModelGroup
 
@@ -41,7 +41,7 @@ def split(ask: Ask, group: ModelGroup) -> Eligible:
     return _split(group, ask.facts.dialect)
 
 
-@lru_cache(maxsize=4096)  # by all that the filters read of a request
+@derived(maxsize=4096)  # by all that the filters read of a request
 def _split(group: ModelGroup, asked: Dialect) -> Eligible:
     rules = [_first_rule(asked, member) for member in group.members]
     return Eligible(

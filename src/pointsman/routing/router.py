@@ -4,12 +4,11 @@ The steps, each in its own file: 1 resolve (before this call), 2 tier, 3 eligibi
 6 score and shares, 7 pick. Tier, affinity and scores have no rule yet; the strategies so far share by weight.
 """
 
-from functools import lru_cache
-
 from msgspec import Struct
 
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import NO_EFFECTS, Decision, DecisionMode, Effects, Excluded, Picked
+from pointsman.domain.derived import derived
 from pointsman.domain.ports import Rng
 from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.view import GroupView
@@ -58,7 +57,7 @@ class _Field(Struct, frozen=True):
     weights: tuple[float, ...]
 
 
-@lru_cache(maxsize=4096)
+@derived(maxsize=4096)
 def _field(group: ModelGroup, candidates: tuple[int, ...]) -> _Field:
     members = [group.members[index] for index in candidates]
     targets = tuple(member.target for member in members)

@@ -1,7 +1,6 @@
 """The bytes of an attempt. One function builds every one: first choice, failover and retry alike (A-18)."""
 
-from functools import lru_cache
-
+from pointsman.domain.derived import derived
 from pointsman.domain.target import Provider
 from pointsman.http1.header_block import HeaderBlock
 
@@ -18,7 +17,7 @@ def build(provider: Provider, path: str, body: bytes, stream: bool, headers: Hea
     return b"%b%bcontent-length: %d\r\n\r\n%b" % (_fixed_lines(provider, path, stream), passed_on, len(body), body)
 
 
-@lru_cache(maxsize=1024)
+@derived(maxsize=1024)
 def _fixed_lines(provider: Provider, path: str, stream: bool) -> bytes:  # noqa: FBT001  # part of a cache key
     lines = [
         f"POST {provider.path_prefix}{path} HTTP/1.1",

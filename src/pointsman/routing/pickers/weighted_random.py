@@ -1,11 +1,11 @@
 """A draw in proportion to weight: 70/30 gives 70/30."""
 
 from bisect import bisect_right
-from functools import lru_cache
 from itertools import accumulate
 
 from msgspec import Struct
 
+from pointsman.domain.derived import derived
 from pointsman.domain.ports import Rng
 from pointsman.routing.pickers.pick import Pick
 
@@ -16,7 +16,7 @@ class _Odds(Struct, frozen=True):
     last: int  # the last candidate with a slice at all
 
 
-@lru_cache(maxsize=4096)
+@derived(maxsize=4096)
 def _odds(weights: tuple[float, ...]) -> _Odds:
     bounds = tuple(accumulate(weights))
     last = max(index for index, weight in enumerate(weights) if weight > 0)
