@@ -1,12 +1,14 @@
-"""Pauses under any history: recovery is always possible, deadlines never shrink, reading changes nothing."""
+"""Signals under any history: recovery is always possible, and what was learned outlives every reload."""
 
 import math
+from collections import Counter
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
+from pointsman.domain.decision import Effects
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import Cooldown
 from pointsman.domain.view import Breaker, TargetView
@@ -95,4 +97,80 @@ class PausesOfOneTarget(RuleBasedStateMachine):
 @pytest.mark.case("I3")
 @pytest.mark.bug("A-10", "A-14")
 class TestPausesOfOneTarget(PausesOfOneTarget.TestCase):  # type: ignore[valid-type,misc]  # made by hypothesis
+    settings = settings(max_examples=100, stateful_step_count=30, deadline=None, derandomize=True)
+
+
+NAMES = ("a/m", "b/m", "c/m", "d/m")
+orders = st.lists(st.sampled_from(NAMES), unique=True, min_size=1).map(tuple)
+
+
+class BoardOverReloads(RuleBasedStateMachine):
+    """Targets come, go and change places while attempts on old and new ones are in flight."""
+
+    leases: Bundle[tuple[str, Lease]] = Bundle("leases")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.board, self.now = SignalBoard(Draws()), 1_000.0
+        self.group = builders.group("chat", *NAMES, strategy="round_robin")
+        self.in_flight: Counter[str] = Counter()
+
+    @rule(order=orders)
+    def reload(self, order: tuple[str, ...]) -> None:
+        before = {name: self.view(name) for name in NAMES}
+        kept = set(self.names) & set(order)
+        credits_before = self.credits()
+        is_same = set(self.names) == set(order)
+        self.group = builders.group("chat", *order, strategy="round_robin")
+        self.board.keep([self.group])
+        assert all(self.view(name) == before[name] for name in kept), "an unchanged target lost what it had learned"
+        assert self.credits() == (credits_before if is_same else dict.fromkeys(order, 0.0))
+        known = {name for name in NAMES if name in order or self.in_flight[name]}
+        assert set(self.board._targets) <= known, "a target that is gone is remembered for nothing"
+
+    @rule(draw=st.integers(0, 3))
+    def turn_passes(self, draw: int) -> None:
+        names = self.names
+        moved = [1.0] * len(names)
+        moved[draw % len(names)] -= len(names)
+        owed = self.board.view(self.group, self.now).turn_credits
+        self.board.apply(self.group, Effects(turn_credits=tuple(a + b for a, b in zip(owed, moved, strict=True))))
+
+    @rule(target=leases, draw=st.integers(0, 3))
+    def attempt_begins(self, draw: int) -> tuple[str, Lease]:
+        name = self.names[draw % len(self.names)]
+        self.in_flight[name] += 1
+        return name, self.board.started(builders.target(name), "alice", self.now, is_probe=False)
+
+    @rule(begun=consumes(leases), outcome=outcomes)
+    def attempt_ends(self, begun: tuple[str, Lease], outcome: Outcome) -> None:
+        name, lease = begun
+        self.in_flight[name] -= 1
+        self.board.record(lease, outcome, self.now, POLICY)
+
+    @invariant()
+    def in_flight_is_what_began_and_did_not_end(self) -> None:
+        assert all(self.board.in_flight(builders.target(name)) == self.in_flight[name] for name in NAMES)
+
+    @invariant()
+    def group_is_calm_only_if_all_its_targets_are(self) -> None:
+        view = self.board.view(self.group, self.now)
+        assert view.targets == tuple(self.view(name) for name in self.names)
+        assert view.is_calm == all(seen.breaker is Breaker.CLOSED for seen in view.targets)
+
+    @property
+    def names(self) -> list[str]:
+        return [member.target.id for member in self.group.members]
+
+    def credits(self) -> dict[str, float]:
+        return dict(zip(self.names, self.board.view(self.group, self.now).turn_credits, strict=True))
+
+    def view(self, name: str) -> TargetView:
+        return self.board.target_view(builders.target(name), self.now)
+
+
+@pytest.mark.req("R-034", "X-09")
+@pytest.mark.case("I3", "I26")
+@pytest.mark.bug("P-6", "C-02")
+class TestBoardOverReloads(BoardOverReloads.TestCase):  # type: ignore[valid-type,misc]  # made by hypothesis
     settings = settings(max_examples=100, stateful_step_count=30, deadline=None, derandomize=True)

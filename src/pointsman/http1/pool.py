@@ -4,7 +4,7 @@ import asyncio
 import functools
 import socket
 import ssl
-from collections.abc import Hashable
+from collections.abc import Container, Hashable
 
 from pointsman.domain.target import Origin
 from pointsman.http1.client import UpstreamConnection, WireFailure, WireFault
@@ -80,6 +80,12 @@ class ConnectionPool:
             return
         connection.idle_until = connection.last_read_at + idle_s
         self._idle.setdefault(key, []).append(connection)
+
+    def keep(self, keys: Container[Hashable]) -> None:
+        """Close the idle connections of every other key."""
+        for key in [key for key in self._idle if key not in keys]:
+            for connection in self._idle.pop(key):
+                connection.abort()
 
     def start(self) -> None:
         """Begin to close connections that stay idle too long."""

@@ -1,6 +1,6 @@
 """The signal board: what a node has learned, by target identity and by group (pure)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from pointsman.domain.decision import Effects
 from pointsman.domain.outcome import Outcome
@@ -51,9 +51,12 @@ class SignalBoard:
 
     def apply(self, group: ModelGroup, effects: Effects) -> None:
         """Make a decision's effects on its group true; called before anything is awaited."""
-        if effects.turn_credits is not None:
+        if effects.turn_credits is None:
+            return
+        state = self._group(group)
+        if state.calm_view_of is group:  # else a request of an earlier configuration: its turns are not those of today
             ids = [member.target.id for member in group.members]
-            self._group(group).turn_credits = dict(zip(ids, effects.turn_credits, strict=True))
+            state.turn_credits = dict(zip(ids, effects.turn_credits, strict=True))
 
     def spend_retry(self, group: ModelGroup, now: float) -> None:
         """An extra attempt begins."""
@@ -73,13 +76,13 @@ class SignalBoard:
         state = self._targets.get(target.state_key)
         return 0 if state is None else state.in_flight
 
-    def keep(self, targets: Iterable[Target], groups: Mapping[str, ModelGroup]) -> None:
-        """Forget what the configuration no longer names and nobody is using."""
-        keys = {target.state_key for target in targets}
-        names = {group.name for group in groups.values()}
+    def keep(self, groups: Iterable[ModelGroup]) -> None:
+        """From now on these are the groups: go on with what was learned, forget what nobody names or uses any more."""
+        named = {group.name: group for group in groups}
+        keys = {member.target.state_key for group in named.values() for member in group.members}
         self._targets = {key: state for key, state in self._targets.items() if key in keys or state.in_flight}
         self._unsettled.intersection_update(self._targets.values())
-        self._groups = {name: state for name, state in self._groups.items() if name in names}
+        self._groups = {name: _renewed(state, named[name]) for name, state in self._groups.items() if name in named}
 
     def target_view(self, target: Target, now: float) -> TargetView:
         state = self._targets.get(target.state_key)
@@ -93,17 +96,25 @@ class SignalBoard:
 
     def _group(self, group: ModelGroup) -> _GroupState:
         state = self._groups.get(group.name)
-        if state is None or state.calm_view_of is not group:
-            state = self._groups[group.name] = _renewed(state, group)
+        if state is None:
+            state = self._groups[group.name] = _GroupState(group)
         return state
 
 
-def _renewed(state: _GroupState | None, group: ModelGroup) -> _GroupState:
+def _renewed(state: _GroupState, group: ModelGroup) -> _GroupState:
     """What was learned under the name of a group goes on under its new definition (R-034)."""
+    if state.calm_view_of is group:
+        return state
     renewed = _GroupState(group)
-    if state is not None:
-        renewed.turn_credits, renewed.budget = state.turn_credits, state.budget
+    renewed.budget = state.budget
+    if _weights(group) == _weights(state.calm_view_of):
+        renewed.turn_credits = state.turn_credits
     return renewed
+
+
+def _weights(group: ModelGroup) -> dict[str, float]:
+    """What turns are counted in: credits owed under other weights could starve a target for a thousand turns."""
+    return {member.target.state_key: member.weight for member in group.members}
 
 
 def _nothing(group: ModelGroup) -> tuple[float, ...]:

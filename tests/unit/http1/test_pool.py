@@ -374,3 +374,24 @@ def test_the_context_of_tls_verifies_and_is_made_once() -> None:
     assert context.verify_mode is ssl.CERT_REQUIRED
     assert context.check_hostname
     assert context.minimum_version is ssl.TLSVersion.TLSv1_2
+
+
+# --- another configuration
+
+
+@pytest.mark.bug("J-09", "L-03")
+def test_idle_connections_of_keys_that_are_gone_are_closed_and_the_others_kept(run: Run) -> None:
+    async def scenario() -> tuple[int, bool, bool]:
+        async with upstream() as up:
+            kept, gone = await up.pool.connect(up.origin, 2.0), await up.pool.connect(up.origin, 2.0)
+            up.pool.release(KEY, kept, 60.0)
+            up.pool.release("gone", gone, 60.0)
+
+            up.pool.keep({KEY})
+
+            await up.provider.until(lambda: up.provider.open_connections == 1)
+            found = up.pool.reuse("gone") is None, up.pool.reuse(KEY) is kept
+            kept.abort()
+            return len(up.pool._idle), *found
+
+    assert run(scenario()) == (1, True, True)

@@ -83,33 +83,115 @@ def test_reordered_targets_keep_their_own_pauses() -> None:
     assert breakers(signals, reordered) == {"c/m": Breaker.CLOSED, "b/m": Breaker.OPEN, "a/m": Breaker.CLOSED}
 
 
-@pytest.mark.req("X-09")
+@pytest.mark.req("R-034", "X-09")
 @pytest.mark.bug("P-6")
 def test_reordered_targets_keep_their_own_turns() -> None:
-    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy="round_robin")
-    signals.apply(group, Effects(turn_credits=(-1.0, 1.0)))
+    signals, group = board(), builders.group("chat", "a/m", "b/m", "c/m", strategy="round_robin")
+    signals.apply(group, Effects(turn_credits=(-2.0, 1.5, 0.5)))
+    reordered = builders.group("chat", "c/m", "a/m", "b/m", strategy="round_robin")
 
-    reordered = builders.group("chat", "b/m", "c/m", "a/m", strategy="round_robin")
+    signals.keep([reordered])
 
-    assert signals.view(reordered, NOW).turn_credits == (1.0, 0.0, -1.0)
+    assert signals.view(reordered, NOW).turn_credits == (0.5, -2.0, 1.5)
 
 
+@pytest.mark.req("R-034")
 @pytest.mark.bug("P-6")
-def test_group_that_is_defined_anew_keeps_its_turns() -> None:
+def test_group_whose_policy_alone_changes_keeps_its_turns() -> None:
     signals, group = board(), builders.group("chat", "a/m", "b/m", strategy="round_robin")
     signals.apply(group, Effects(turn_credits=(-1.0, 1.0)))
-    renewed = builders.group("chat", "a/m", "b/m", strategy="round_robin")
+    renewed = builders.group("chat", "a/m", "b/m", strategy="round_robin", cooldown=Cooldown(base_s=1.0))
 
-    signals.request_began(renewed, NOW)
+    signals.keep([renewed])
 
     assert signals.view(renewed, NOW).turn_credits == (-1.0, 1.0)
 
 
-def test_group_that_is_defined_anew_keeps_its_retry_budget() -> None:
+@pytest.mark.parametrize(
+    "members",
+    [(("a/m", 1.0), ("b/m", 1.0)), (("a/m", 1000.0), ("c/m", 1000.0)), (("a/m", 1000.0),)],
+    ids=["other weights", "another target", "a target less"],
+)
+def test_turns_begin_anew_when_what_they_are_counted_in_changes(members: tuple[tuple[str, float], ...]) -> None:
     signals = board()
-    signals.spend_retry(builders.group("chat", "a/m"), NOW)
+    group = builders.group("chat", ("a/m", 1000.0), ("b/m", 1000.0), strategy="round_robin")
+    signals.apply(group, Effects(turn_credits=(-1000.0, 1000.0)))
+    renewed = builders.group("chat", *members, strategy="round_robin")
 
-    assert signals.retries_left(builders.group("chat", "a/m", "b/m"), NOW) == 29
+    signals.keep([renewed])
+
+    assert signals.view(renewed, NOW).turn_credits == (0.0,) * len(members)
+
+
+@pytest.mark.case("I16")
+def test_request_of_an_earlier_configuration_takes_no_turn_of_this_one() -> None:
+    signals, old = board(), builders.group("chat", "a/m", "b/m", strategy="round_robin")
+    new = builders.group("chat", "a/m", "c/m", strategy="round_robin")
+    signals.request_began(old, NOW)
+    signals.keep([new])
+    signals.apply(new, Effects(turn_credits=(-1.0, 1.0)))
+
+    signals.apply(old, Effects(turn_credits=(1.0, -1.0)))
+
+    assert signals.view(new, NOW).turn_credits == (-1.0, 1.0)
+
+
+@pytest.mark.req("R-034")
+def test_group_that_is_defined_anew_keeps_its_retry_budget() -> None:
+    signals, group = board(), builders.group("chat", "a/m")
+    signals.spend_retry(group, NOW)
+    renewed = builders.group("chat", "a/m", "b/m")
+
+    signals.keep([renewed])
+
+    assert signals.retries_left(renewed, NOW) == 29
+
+
+def test_request_of_an_earlier_configuration_spends_the_same_budget() -> None:
+    signals, old, new = board(), builders.group("chat", "a/m"), builders.group("chat", "b/m")
+    signals.request_began(old, NOW)
+    signals.keep([new])
+
+    signals.spend_retry(old, NOW)
+
+    assert signals.retries_left(new, NOW) == pytest.approx(29.2)
+
+
+def test_group_that_is_defined_anew_is_calm_at_once() -> None:
+    signals, new = board(), builders.group("chat", "a/m", "b/m")
+    signals.request_began(builders.group("chat", "a/m"), NOW)
+
+    signals.keep([new])
+
+    assert signals.view(new, NOW) is signals.view(new, NOW)
+    assert len(signals.view(new, NOW).targets) == 2
+
+
+@pytest.mark.req("R-034")
+@pytest.mark.bug("P-6")
+def test_unchanged_target_keeps_its_pause_and_what_is_in_flight() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m")
+    pause(signals, "a/m")
+    lease = signals.started(group.members[1].target, "alice", NOW, is_probe=False)
+    renewed = builders.group("chat", "b/m", "new/m", "a/m")
+
+    signals.keep([renewed])
+    during = signals.in_flight(renewed.members[0].target)
+    signals.record(lease, builders.outcome(), NOW, Cooldown())
+
+    assert breakers(signals, renewed) == {"b/m": Breaker.CLOSED, "new/m": Breaker.CLOSED, "a/m": Breaker.OPEN}
+    assert (during, signals.in_flight(renewed.members[0].target)) == (1, 0)
+
+
+@pytest.mark.req("R-034")
+def test_faults_in_a_row_are_counted_on_over_a_reload() -> None:
+    signals, target = board(), builders.target("a/m")
+    for fault in range(3):
+        signals.keep([builders.group("chat", "a/m", f"extra-{fault}/m")])
+        lease = signals.started(target, "alice", NOW, is_probe=False)
+        signals.record(lease, builders.outcome("upstream_fault"), NOW, Cooldown())
+
+    assert signals.target_view(target, NOW).breaker is Breaker.OPEN
 
 
 @pytest.mark.req("X-09")
@@ -214,7 +296,7 @@ def test_targets_that_nobody_names_any_more_are_forgotten() -> None:
     pause(signals, "a/m")
     pause(signals, "b/m")
 
-    signals.keep([builders.target("b/m")], {})
+    signals.keep([builders.group("chat", "b/m")])
 
     assert breakers(signals, group) == {"a/m": Breaker.CLOSED, "b/m": Breaker.OPEN}
 
@@ -224,11 +306,38 @@ def test_target_in_use_is_not_forgotten() -> None:
     signals, target = board(), builders.target("a/m")
     lease = signals.started(target, "alice", NOW, is_probe=False)
 
-    signals.keep([], {})
+    signals.keep([])
     during = signals.in_flight(target)
     signals.record(lease, builders.outcome(), NOW, Cooldown())
 
     assert (during, signals.in_flight(target)) == (1, 0)
+
+
+@pytest.mark.case("I26")
+@pytest.mark.bug("L-03")
+def test_a_thousand_configurations_leave_the_state_of_the_last() -> None:
+    signals = board()
+    for number in range(1000):
+        group = builders.group(f"chat-{number}", f"a/m-{number}", "b/m")
+        signals.keep([group])
+        signals.request_began(group, NOW)
+        for member in group.members:
+            lease = signals.started(member.target, "alice", NOW, is_probe=False)
+            signals.record(lease, builders.outcome("rate_limited"), NOW, Cooldown())
+
+    assert (len(signals._targets), len(signals._groups), len(signals._unsettled)) == (2, 1, 2)
+
+
+@pytest.mark.case("I26")
+def test_gone_target_is_forgotten_once_nothing_is_in_flight_on_it() -> None:
+    signals = board()
+    lease = signals.started(builders.target("a/m"), "alice", NOW, is_probe=False)
+    signals.keep([])
+    signals.record(lease, builders.outcome("rate_limited"), NOW, Cooldown())
+
+    signals.keep([])
+
+    assert (signals._targets, signals._unsettled) == ({}, set())
 
 
 @pytest.mark.case("I26")
@@ -237,7 +346,7 @@ def test_groups_that_are_gone_are_forgotten_and_the_others_kept() -> None:
     for group in (chat, code):
         signals.spend_retry(group, NOW)
 
-    signals.keep([builders.target("a/m")], {"code": code, "alias-of-code": code})
+    signals.keep([code, code])  # by name and by alias
 
     assert (signals.retries_left(chat, NOW), signals.retries_left(code, NOW)) == (30, 29)
 
