@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator
 
 from pointsman import __version__
 from pointsman.config.load import Loaded
+from pointsman.config.settings import Settings
 from pointsman.control.api import AdminServer, application
 from pointsman.dialects.registry import DIALECTS
+from pointsman.domain.derived import forget_derived
 from pointsman.domain.ports import Clock, Rng
 from pointsman.domain.request import Dialect
 from pointsman.domain.target import Target
@@ -20,12 +22,14 @@ from pointsman.http1.limits import EdgeLimits, UpstreamLimits, Watchdog
 from pointsman.http1.pool import ConnectionPool
 from pointsman.http1.server import EdgeServer
 from pointsman.observability.decision_log import DecisionLog
+from pointsman.observability.logging import set_level
 from pointsman.observability.metrics import BREAKER_VALUE, Metrics, Sample
 from pointsman.proxy.handler import ModelHandler
 from pointsman.proxy.live import Live
 from pointsman.proxy.parts import Parts
 from pointsman.proxy.recorder import Recorder
 from pointsman.proxy.server import FrontDoor
+from pointsman.reload import Reloader
 from pointsman.signals.board import SignalBoard
 from pointsman.upstream.client import Upstream
 
@@ -38,9 +42,10 @@ class App:
     """One gateway process: data plane, admin listener and everything they share."""
 
     def __init__(self, loaded: Loaded, *, rng: Rng | None = None, clock: Clock | None = None) -> None:
-        self._settings = settings = loaded.settings
+        settings = loaded.settings
         loop = asyncio.get_running_loop()
         self._clock = clock or SystemClock()
+        self._started_at = self._clock.now()
         self._rng = rng or random.Random()  # noqa: S311  # spreads load; guards nothing
         self.live = Live(loaded.snapshot)
         self.board = SignalBoard(self._rng)
@@ -52,18 +57,15 @@ class App:
         limits = UpstreamLimits()
         self._pool = ConnectionPool(loop, limits, self._watchdog)
         front_door = self._front_door(limits)
-        edge_limits = EdgeLimits(body_bytes=settings.body_limit_bytes, connections=settings.max_connections)
-        self._edge = EdgeServer(front_door, front_door.render_error, edge_limits, self._watchdog)
-        self._admin = AdminServer(application(self.metrics.exposition, lambda: self.live.is_ready))
+        self._edge = EdgeServer(front_door, front_door.render_error, _edge_limits(settings), self._watchdog)
+        self._admin = AdminServer(application(self.metrics.exposition, lambda: self.live.is_ready, self.status))
+        self._reloader = Reloader(loaded, self.live, self, self.metrics, self._clock)
+        self._reloading: asyncio.Task[None] | None = None
         self._register_gauges()
 
     def _front_door(self, limits: UpstreamLimits) -> FrontDoor:
-        settings, codec = self._settings, DIALECTS[Dialect.OPENAI_CHAT]
-        shows_details = settings.response_headers == "full"
-        upstream = Upstream(self._pool)
-        parts = Parts(
-            self.live, self.board, upstream, self._recorder, self._rng, self._clock, limits, shows_details
-        )  # fmt: skip
+        codec, upstream = DIALECTS[Dialect.OPENAI_CHAT], Upstream(self._pool)
+        parts = Parts(self.live, self.board, upstream, self._recorder, self._rng, self._clock, limits)
         return FrontDoor(codec, ModelHandler(codec, parts), parts)
 
     # --- life
@@ -74,8 +76,10 @@ class App:
         self._watchdog.start()
         self._watchdog.watch(self._recorder)
         self._pool.start()
-        await self._edge.start(self._settings.listen.host, self._settings.listen.port)
-        await self._admin.start(self._settings.admin_listen.host, self._settings.admin_listen.port)
+        listen, admin_listen = self._reloader.settings.listen, self._reloader.settings.admin_listen
+        await self._edge.start(listen.host, listen.port)
+        await self._admin.start(admin_listen.host, admin_listen.port)
+        self._reloading = asyncio.create_task(self._reloader.run())
         gc.collect()
         gc.freeze()  # what lives as long as the process need not be looked at again
         gc.set_threshold(50_000, 20, 50)  # requests make no cycles: looking for them every 700 objects is waste
@@ -83,7 +87,9 @@ class App:
     async def stop(self) -> None:
         """Readiness off, listener closed, running answers ended within the drain time, records written."""
         self.live.is_draining = True
-        await self._edge.drain(self._settings.drain_s)
+        if self._reloading is not None:
+            self._reloading.cancel()
+        await self._edge.drain(self._reloader.settings.drain_s)
         self._pool.close()
         self._watchdog.stop()
         await self._admin.stop()
@@ -97,6 +103,36 @@ class App:
     @property
     def admin_port(self) -> int:
         return self._admin.port
+
+    # --- another configuration
+
+    def reload(self) -> None:
+        """Read the configuration again, soon."""
+        self._reloader.ask()
+
+    def adopt(self, settings: Settings) -> None:
+        """Part of `reload.Parts`: all settings but those that `NEEDS_RESTART` names."""
+        self._edge.limits = _edge_limits(settings)  # of connections from now on
+        self._recorder.logs_requests = settings.log_requests
+        self._decisions.max_bytes = settings.decisions_max_bytes
+        set_level(settings.log_level)
+        forget_derived()
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Part of `reload.Parts`."""
+        snapshot = self.live.snapshot
+        self.board.keep(snapshot.groups.values())
+        self._pool.keep(frozenset(snapshot.providers.values()))
+
+    def status(self) -> dict[str, object]:
+        """What runs, since when, and what came of the last reload."""
+        return {
+            "version": __version__,
+            "uptime_s": round(self._clock.now() - self._started_at, 3),
+            "draining": self.live.is_draining,
+            **self._reloader.status(),
+        }
 
     # --- live state as metrics
 
@@ -129,13 +165,24 @@ class App:
         return [((), float(self.live.snapshot.config_version))]
 
 
-async def serve(loaded: Loaded, *, on_ready: Callable[[App], None], duration_s: float | None = None) -> None:
-    """Run until a signal comes, or for `duration_s`; a second signal has its usual, sudden effect."""
+def _edge_limits(settings: Settings) -> EdgeLimits:
+    return EdgeLimits(body_bytes=settings.body_limit_bytes, connections=settings.max_connections)
+
+
+async def serve(
+    loaded: Loaded, *, on_ready: Callable[[App], None], duration_s: float | None = None, reloads: bool = True
+) -> None:
+    """Run until a signal comes, or for `duration_s`; a second signal has its usual, sudden effect.
+
+    `reloads`: SIGHUP means another configuration. Else it ends the process, as when a terminal is closed.
+    """
     app = App(loaded)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _STOPPING:
         loop.add_signal_handler(number, stopped.set)
+    if reloads:
+        loop.add_signal_handler(signal.SIGHUP, app.reload)
     try:
         await app.start()
         on_ready(app)

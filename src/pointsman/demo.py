@@ -99,7 +99,7 @@ async def run(*, port: int, duration_s: float | None) -> None:
         def say_ready(app: App) -> None:
             typer.echo(_welcome(app, loaded.settings.decisions_path, how_to_stop))
 
-        await serve_gateway(loaded, on_ready=say_ready, duration_s=duration_s)
+        await serve_gateway(loaded, on_ready=say_ready, duration_s=duration_s, reloads=False)
 
 
 def _configuration(port: int, base_urls: Mapping[str, str]) -> str:

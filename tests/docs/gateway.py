@@ -74,6 +74,7 @@ class Run(Struct):
     replies: dict[str, Reply]
     records: list[DecisionRecord]
     exposition: str
+    status: str
     received: list[Received]  # by the provider that answers
 
     def names(self, reply: str) -> set[str]:
@@ -102,12 +103,16 @@ async def _run(folder: Path, headers: str) -> Run:
         try:
             base_url = f"http://127.0.0.1:{app.port}"
             replies = {name: await _ask(base_url, request) for name, request in REQUESTS.items()}
-            admin = await _ask(f"http://127.0.0.1:{app.admin_port}", PROBE.format(path="/metrics").encode())
+            admin_url = f"http://127.0.0.1:{app.admin_port}"
+            exposition, status = [
+                (await _ask(admin_url, PROBE.format(path=path).encode())).body.decode()
+                for path in ("/metrics", "/api/v1/status")
+            ]
         finally:
             await app.stop()
         lines = (folder / "decisions.jsonl").read_bytes().splitlines()
         records = [msgspec.json.decode(line, type=DecisionRecord) for line in lines]
-        return Run(replies, records, admin.body.decode(), good.log)
+        return Run(replies, records, exposition, status, good.log)
 
 
 async def _ask(base_url: str, request: bytes) -> Reply:

@@ -115,4 +115,4 @@ def test_documented_paths_of_the_admin_listener_are_served() -> None:
     text = pages.section(PAGE, "Metrics")
     source = (pages.SOURCE / "control" / "api.py").read_text(encoding="utf-8")
 
-    assert set(re.findall(r'Route\("([^"]+)"', source)) == set(re.findall(r"`(?:GET )?(/[a-z]+)`", text))
+    assert set(re.findall(r'Route\("([^"]+)"', source)) == set(re.findall(r"`(?:GET )?(/[a-z0-9/]+)`", text))

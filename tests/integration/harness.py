@@ -35,8 +35,15 @@ class Gateway:
     base_url: str  # where its API begins; known from the start on, also while it stops
     admin_url: str  # where metrics and probes are
 
-    def __init__(self, app: App, folder: Path, seen_before: frozenset[asyncio.Task[Any]], fds_before: int) -> None:
-        self.app, self._folder = app, folder
+    def __init__(
+        self,
+        app: App,
+        document: Mapping[str, object],
+        file: Path,
+        seen_before: frozenset[asyncio.Task[Any]],
+        fds_before: int,
+    ) -> None:
+        self.app, self._document, self.file = app, document, file
         self._seen_before, self._fds_before = seen_before, fds_before
         self._permanent_items = 0  # always watched, from the start on
         self._stopping: asyncio.Task[None] | None = None
@@ -47,6 +54,20 @@ class Gateway:
         self.base_url = f"http://127.0.0.1:{self.app.port}/v1"
         self.admin_url = f"http://127.0.0.1:{self.app.admin_port}"
         self._permanent_items = len(self.app._watchdog)
+
+    def text(self, **sections: object) -> str:
+        """The configuration file with other sections."""
+        return yaml.safe_dump({**self._document, **sections})
+
+    async def reload(self, text: str | None = None, **sections: object) -> str:
+        """What came of a reload with other sections, or with any text."""
+        reloader = self.app._reloader
+        before = reloader.last
+        self.file.write_text(self.text(**sections) if text is None else text)
+        self.app.reload()
+        await eventually(lambda: reloader.last is not before)
+        assert reloader.last is not None
+        return reloader.last.result
 
     def metrics(self) -> str:
         """The exposition as it is now."""
@@ -103,7 +124,7 @@ class Gateway:
     async def records(self) -> list[dict[str, Any]]:
         """All decision records. Stops the gateway, so that all are written."""
         await self.stop()
-        path = self._folder / DECISIONS_FILE
+        path = self.file.with_name(DECISIONS_FILE)
         return [msgspec.json.decode(line) for line in path.read_bytes().splitlines()]
 
     def _busy(self) -> dict[str, float]:
@@ -150,7 +171,7 @@ async def run_gateway(
     path.write_text(yaml.safe_dump(document))
     fds_before = open_fds()
     app = App(load(path, environ={}), rng=random.Random(seed), clock=clock)
-    gateway = Gateway(app, folder, frozenset(asyncio.all_tasks()), fds_before)
+    gateway = Gateway(app, document, path, frozenset(asyncio.all_tasks()), fds_before)
     await gateway.start()
     try:
         yield gateway

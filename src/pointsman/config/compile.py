@@ -33,7 +33,6 @@ def settings_of(config: ConfigFile, folder: Path, environ: Mapping[str, str]) ->
         body_limit_bytes=server.limits.body,
         max_connections=server.limits.connections,
         drain_s=server.drain,
-        response_headers=server.response_headers,
         decisions_path=_decisions_path(decisions.path, folder, environ),
         decisions_max_bytes=decisions.max_bytes,
         log_level=config.logs.level,
@@ -56,6 +55,7 @@ def snapshot_of(config: ConfigFile, config_version: int, created_utc: int, crede
         providers=MappingProxyType(providers),
         created_utc=created_utc,
         timeouts=timeouts,
+        shows_details=config.server.response_headers == "full",
     )
 
 
@@ -125,10 +125,16 @@ def _group(config: ConfigFile, name: str, entry: GroupEntry, credential_key: byt
 
 def _target(provider: str, entry: ProviderEntry, reference: str, credential_key: bytes) -> Target:
     model = upstream_model(entry, reference)
-    credential = blake2b((entry.api_key or "").encode(), key=credential_key, digest_size=4).hexdigest()
     public_id = f"{provider}/{model}"
     has_credential = entry.api_key is not None or not needs_key(entry)
-    return Target(public_id, provider, model, f"{public_id}#{credential}", has_credential=has_credential)
+    state_key = f"{public_id}#{_account(entry, credential_key)}"
+    return Target(public_id, provider, model, state_key, has_credential=has_credential)
+
+
+def _account(entry: ProviderEntry, credential_key: bytes) -> str:
+    """A digest of where requests go and of all that may be a credential: another one has nothing to forgive (J-09)."""
+    account = repr((entry.kind, entry.base_url, entry.api_key, sorted(entry.headers.items())))
+    return blake2b(account.encode(), key=credential_key, digest_size=4).hexdigest()
 
 
 def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPolicy:

@@ -20,6 +20,41 @@ MAX_FILE_BYTES = MIB  # a thousand targets are 100 KiB
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
+class Source:
+    """What a configuration is made of: a reload starts from the same. Shows nothing, as the environment has secrets."""
+
+    def __init__(
+        self,
+        path: Path,
+        environ: Mapping[str, str],
+        overrides: Mapping[str, object],
+        *,
+        created_utc: int,
+        credential_key: bytes,
+    ) -> None:
+        self.path = path
+        self._environ, self._overrides = environ, overrides
+        self._created_utc, self._credential_key = created_utc, credential_key
+
+    def load(self, config_version: int) -> "Loaded":
+        """Read, check and compile. Raises ConfigError with all problems."""
+        document = Document.of(str(self.path), parse(_text(self.path)))
+        override.apply_environment(document, self._environ)
+        override.apply_command_line(document, self._overrides)
+        references.resolve(document, self._environ)
+        config = validate(document)
+        rules.check(document, config)
+        document.raise_problems()
+        snapshot = snapshot_of(config, config_version, self._created_utc, self._credential_key)
+        return Loaded(
+            settings=settings_of(config, self.path.parent, self._environ),
+            snapshot=snapshot,
+            warnings=tuple(document.warnings),
+            notes=notes_of(snapshot, config),
+            source=self,
+        )
+
+
 class Loaded(Struct, frozen=True):
     """A valid configuration. `notes` say what was decided for each group, and why."""
 
@@ -27,6 +62,7 @@ class Loaded(Struct, frozen=True):
     snapshot: Snapshot
     warnings: tuple[Problem, ...]
     notes: tuple[str, ...]
+    source: Source
 
 
 def load(
@@ -42,20 +78,7 @@ def load(
 
     Raises ConfigError with all problems. Equal credentials give equal state keys while `credential_key` is the same.
     """
-    document = Document.of(str(path), parse(_text(path)))
-    override.apply_environment(document, environ)
-    override.apply_command_line(document, overrides)
-    references.resolve(document, environ)
-    config = validate(document)
-    rules.check(document, config)
-    document.raise_problems()
-    snapshot = snapshot_of(config, config_version, created_utc, credential_key)
-    return Loaded(
-        settings=settings_of(config, path.parent, environ),
-        snapshot=snapshot,
-        warnings=tuple(document.warnings),
-        notes=notes_of(snapshot, config),
-    )
+    return Source(path, environ, overrides, created_utc=created_utc, credential_key=credential_key).load(config_version)
 
 
 def _text(path: Path) -> str:

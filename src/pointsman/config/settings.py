@@ -1,6 +1,8 @@
-"""What is fixed when the process starts. Defaults that are no routing policy live here, with their reason."""
+"""Settings of the process. Defaults that are no routing policy live here, with their reason."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -33,15 +35,24 @@ HOSTED_IDLE_CONNECTION_S = 60.0  # hosted edges keep them for minutes, and a TLS
 
 
 class Settings(Struct, frozen=True):
-    """The process itself; a reload cannot change it."""
+    """The process itself, apart from any request."""
 
     listen: Address
     admin_listen: Address
     body_limit_bytes: int
     max_connections: int
     drain_s: float
-    response_headers: str  # full | minimal
     decisions_path: Path
     decisions_max_bytes: int
     log_level: str  # debug | info | warning | error
     log_requests: bool  # one line per request
+
+
+# Files and sockets that are open: other ones could fail to open, and nobody would be served while they are exchanged.
+NEEDS_RESTART: Mapping[str, str] = MappingProxyType(
+    {
+        "listen": "server.listen",
+        "admin_listen": "server.admin_listen",
+        "decisions_path": "records.decisions.path",
+    }
+)  # field of Settings -> key of the file

@@ -1,19 +1,21 @@
-"""The admin listener: metrics and probes."""
+"""The admin listener: metrics, probes and status."""
 
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 
-def application(exposition: Callable[[], bytes], is_ready: Callable[[], bool]) -> Starlette:
+def application(
+    exposition: Callable[[], bytes], is_ready: Callable[[], bool], status: Callable[[], Mapping[str, object]]
+) -> Starlette:
     """All routes of the admin listener."""
 
     async def metrics(_: Request) -> Response:
@@ -25,7 +27,17 @@ def application(exposition: Callable[[], bytes], is_ready: Callable[[], bool]) -
     async def readyz(_: Request) -> Response:
         return PlainTextResponse("ready\n") if is_ready() else PlainTextResponse("not ready\n", status_code=503)
 
-    return Starlette(routes=[Route("/metrics", metrics), Route("/livez", livez), Route("/readyz", readyz)])
+    async def current_status(_: Request) -> Response:
+        return JSONResponse(status())
+
+    return Starlette(
+        routes=[
+            Route("/metrics", metrics),
+            Route("/livez", livez),
+            Route("/readyz", readyz),
+            Route("/api/v1/status", current_status),
+        ]
+    )
 
 
 class AdminServer:

@@ -16,3 +16,4 @@ class Snapshot(Struct, frozen=True):
     providers: Mapping[str, Provider]
     created_utc: int  # seconds since 1970; `created` of the model list
     timeouts: Timeouts = Timeouts()  # limits of a whole request; those of an attempt are the provider's
+    shows_details: bool = True  # of decisions, in response headers

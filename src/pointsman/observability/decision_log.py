@@ -59,7 +59,8 @@ class DecisionLog:
     """
 
     def __init__(self, path: Path, max_bytes: int) -> None:
-        self._path, self._segment_bytes = path, max_bytes // 2
+        self._path = path
+        self.max_bytes = max_bytes  # may change at any time
         self._lines = bytearray()
         self._count = 0  # of records in `_lines`
         self._queue: queue.SimpleQueue[tuple[bytearray, int] | None] = queue.SimpleQueue()  # lines as one, their number
@@ -118,7 +119,7 @@ class DecisionLog:
         rest = memoryview(lines)
         while rest:
             rest = rest[os.write(self._file, rest) :]
-        if os.lseek(self._file, 0, os.SEEK_CUR) > self._segment_bytes:
+        if os.lseek(self._file, 0, os.SEEK_CUR) > self.max_bytes // 2:
             self._path.replace(self._path.with_name(self._path.name + ".1"))
             full = self._file
             self._open()  # first, so that a failure leaves a file that is ours

@@ -26,5 +26,11 @@ def configure(level: str) -> None:
     """Send everything of this process to stdout as JSON, from `level` on."""
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(JsonFormatter())
-    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.basicConfig(handlers=[handler], force=True)
+    set_level(level)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)  # its start and stop are ours to report
+
+
+def set_level(level: str) -> None:
+    """Leave out everything below `level` from now on."""
+    logging.getLogger().setLevel(level.upper())

@@ -46,6 +46,7 @@ class Metrics:
         self._failovers = counter("failovers", "Attempts after the first one of a request.", "group")
         self._decisions = counter("decisions", "Decisions by the rule that picked.", "group", "mode")
         self._tokens = counter("tokens", "Tokens as providers counted them.", "target", "kind")
+        self._reloads = counter("reloads", "Times the configuration was read again, by what came of it.", "result")
         text = "From the first byte of a request to the end of its answer."
         self._duration = histogram("request_duration_seconds", text, DURATION_BUCKETS_S, "group")
         text = "From sending an attempt to its first content; unary: to its end."
@@ -80,6 +81,10 @@ class Metrics:
             tokens[target_id, "input_cached"] += cached
         if usage.output_tokens is not None:
             tokens[target_id, "output"] += usage.output_tokens
+
+    def reloaded(self, result: str, times: int = 1) -> None:
+        """Zero times makes the series appear, so that its first increase can be seen."""
+        self._reloads.values[result,] += times
 
     def exposition(self) -> bytes:
         """The text format of Prometheus."""

@@ -85,7 +85,8 @@ class Call:
 
     def _head(self, content_type: bytes, upstream: ResponseHead | None, reason: str = "") -> bytes:
         """Header lines: who served, which rule picked it, and what had gone wrong before."""
-        exchange, shows_details = self._exchange, self._parts.shows_details
+        exchange = self._exchange
+        shows_details = exchange.ask.snapshot.shows_details
         picks = exchange.picks
         if picks:
             pick = picks[-1]

@@ -11,6 +11,7 @@ from pointsman.domain.ask import Ask
 from pointsman.domain.decision import FinishReason
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.request import RequestFacts
+from pointsman.domain.snapshot import Snapshot
 from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
 from pointsman.http1.server import Request
@@ -57,27 +58,27 @@ class ModelHandler:
             call.finish(finish)
         except GatewayError as error:
             reason = FinishReason(error.kind.value.code)
-            self._fail(error, request_id, reply, call)
+            self._fail(error, request_id, reply, call, snapshot)
         except asyncio.CancelledError:
             reason = FinishReason.CALLER_GONE if reply.is_gone else FinishReason.SHUTDOWN
-            self._fail(stopping(), request_id, reply, call)
+            self._fail(stopping(), request_id, reply, call, snapshot)
             raise
         except Exception:
             reason = FinishReason.INTERNAL_ERROR
             log.exception("a request failed in the gateway itself")
-            self._fail(internal_error(), request_id, reply, call)
+            self._fail(internal_error(), request_id, reply, call, snapshot)
         finally:
             status = reply.status if reply.is_finished else CALLER_GONE_STATUS
             utc_s, duration_s = parts.clock.utc(), parts.clock.now() - request.received_at
             version = snapshot.config_version
             parts.recorder.note(Ended(utc_s, request_id, version, caller, facts, exchange, status, reason, duration_s))
 
-    def _fail(self, error: GatewayError, request_id: str, reply: Reply, call: Call | None) -> None:
+    def _fail(self, error: GatewayError, request_id: str, reply: Reply, call: Call | None, snapshot: Snapshot) -> None:
         """Tell the caller, if it is still there; in the stream if one has begun."""
         if call is not None:
             call.fail(error)
         else:
-            headers = reply_headers.error_lines(request_id, error, shows_details=self._parts.shows_details)
+            headers = reply_headers.error_lines(request_id, error, shows_details=snapshot.shows_details)
             reply.send(error.status, headers, self._codec.write_error(error))
 
 

@@ -20,4 +20,3 @@ class Parts(Struct, frozen=True, eq=False):
     rng: Rng
     clock: Clock
     limits: UpstreamLimits
-    shows_details: bool  # of decisions, in response headers

@@ -39,7 +39,7 @@ class Recorder:
     """Takes a note per request, whatever its end is, and digests them."""
 
     def __init__(self, decisions: DecisionLog, metrics: Metrics, *, logs_requests: bool) -> None:
-        self._decisions, self._metrics, self._logs_requests = decisions, metrics, logs_requests
+        self._decisions, self._metrics, self.logs_requests = decisions, metrics, logs_requests
         self._ended: list[Ended] = []
         self.note = self._ended.append
 
@@ -54,7 +54,7 @@ class Recorder:
             record = _record(ended)
             self._decisions.write(record)
             self._measure(record, ended.exchange)
-            if self._logs_requests:
+            if self.logs_requests:
                 log.info("request", extra={"fields": _summary(record)})
         self._ended.clear()
 

@@ -29,7 +29,7 @@ class FrontDoor:
     """Knows every path of the data plane; everything else is a typed 404."""
 
     def __init__(self, codec: Codec, chat: ModelHandler, parts: Parts) -> None:
-        self._live, self._codec, self._shows_details = parts.live, codec, parts.shows_details
+        self._live, self._codec = parts.live, codec
         self._hinted: set[str] = set()  # hints that have been given
         served: dict[str, tuple[tuple[str, ...], Route]] = {
             "/chat/completions": (_POST, chat.serve),
@@ -60,7 +60,7 @@ class FrontDoor:
     def render_error(self, error: GatewayError, head: RequestHead | None) -> tuple[bytes, bytes]:
         """Header lines and body of an error before there was a whole request, perhaps not even a head."""
         request_id = new_request_id() if head is None else request_id_of(head)
-        headers = reply_headers.error_lines(request_id, error, shows_details=self._shows_details)
+        headers = reply_headers.error_lines(request_id, error, shows_details=self._live.snapshot.shows_details)
         return headers, self._codec.write_error(error)
 
     def _model_route(self, path: str) -> tuple[tuple[str, ...], Route]:
@@ -82,7 +82,9 @@ class FrontDoor:
         self._refuse(error, request, reply, b"allow: %b\r\n" % ", ".join(methods).encode())
 
     def _refuse(self, error: GatewayError, request: Request, reply: Reply, more: bytes = b"") -> None:
-        headers = reply_headers.error_lines(request_id_of(request.head), error, shows_details=self._shows_details)
+        headers = reply_headers.error_lines(
+            request_id_of(request.head), error, shows_details=self._live.snapshot.shows_details
+        )
         reply.send(error.status, headers + more, self._codec.write_error(error))
 
     def _json(self, request: Request, reply: Reply, body: bytes) -> None:

@@ -31,13 +31,19 @@ def test_the_least_file_has_the_documented_defaults(tmp_path: Path) -> None:
         body_limit_bytes=32 * 1024**2,
         max_connections=10_000,
         drain_s=30,
-        response_headers="full",
         decisions_path=Path("/home/a/.local/state/pointsman/decisions.jsonl"),
         decisions_max_bytes=256 * 1024**2,
         log_level="info",
         log_requests=False,
     )
     assert (str(loaded.settings.listen), str(loaded.settings.admin_listen)) == ("127.0.0.1:4000", "127.0.0.1:4001")
+
+
+@pytest.mark.parametrize(("written", "shown"), [("full", True), ("minimal", False)])
+def test_response_headers_are_part_of_the_snapshot(tmp_path: Path, written: str, shown: bool) -> None:
+    snapshot = load_text(tmp_path, f"{VALID}server: {{response_headers: {written}}}\n").snapshot
+
+    assert snapshot.shows_details is shown
 
 
 def test_policies_are_those_of_the_domain_unless_the_file_says_else(tmp_path: Path) -> None:
@@ -200,6 +206,23 @@ def test_the_position_in_a_group_is_no_part_of_the_state_key(tmp_path: Path) -> 
     assert [m.target.state_key for m in before.members] == [m.target.state_key for m in reversed(after.members)]
 
 
+@pytest.mark.bug("J-09")
+@pytest.mark.parametrize(
+    "change",
+    ["base_url: 'https://other.example/v1', ", "headers: {x-api-key: two}, "],
+    ids=["another origin", "a credential in a header"],
+)
+def test_another_account_is_another_state_key(tmp_path: Path, change: str) -> None:
+    text = HEAD + _FAR.format(key="one")
+    before = _target(load_text(tmp_path, text))
+
+    after = _target(load_text(tmp_path, text.replace("api_key: ", f"{change}api_key: ")))
+
+    assert after.id == before.id
+    assert after.state_key != before.state_key
+
+
+@pytest.mark.bug("J-09")
 def test_another_credential_is_another_state_key(tmp_path: Path) -> None:
     before = _target(load_text(tmp_path, HEAD + _FAR.format(key="one")))
 

@@ -295,3 +295,26 @@ def test_random_bytes_are_refused_with_problems(tmp_path_factory: pytest.TempPat
 
 def test_unused_providers_are_kept(tmp_path: Path) -> None:
     assert set(load_text(tmp_path, HEAD + LOCAL).snapshot.providers) == {"local"}
+
+
+# --- loading again
+
+
+def test_a_source_is_read_again_with_the_inputs_of_the_start(tmp_path: Path) -> None:
+    overrides = {"server.listen": "127.0.0.1:5000"}
+    loaded = load_text(tmp_path, VALID.replace("'http", "'${SCHEME}"), {"SCHEME": "http"}, overrides)
+    (tmp_path / NAME).write_text(VALID.replace("'http", "'${SCHEME}").replace("small", "large"))
+
+    again = loaded.source.load(loaded.snapshot.config_version + 1)
+
+    assert [member.target.id for member in again.snapshot.groups["chat"].members] == ["local/large"]
+    assert again.snapshot.config_version == 2
+    assert again.snapshot.created_utc == loaded.snapshot.created_utc
+    assert str(again.settings.listen) == "127.0.0.1:5000"
+
+
+@pytest.mark.case("I14")
+def test_what_was_loaded_shows_no_secret_of_the_environment(tmp_path: Path) -> None:
+    loaded = load_text(tmp_path, VALID, {"UNRELATED_PASSWORD": _SECRET})
+
+    assert _SECRET not in repr(loaded)
