@@ -14,6 +14,8 @@ NULL = Raw(b"null")
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 _NOTHING = frozenset((b"null", b'""', b"[]", b"{}"))
+# llama.cpp says it by the type alone, and its code is the status; agents compact when they see the code (B-08)
+_CODE_BY_TYPE = {"exceed_context_size_error": "context_length_exceeded"}
 _MAX_MESSAGE_CHARS = 1_000  # enough for any explanation; a page of HTML is not one
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
@@ -170,8 +172,10 @@ def _text(value: object) -> str | None:
 
 def _details(fault: _Fault) -> tuple[str | None, str | None, str | None]:
     """Type, code and param, as far as they are what they should be."""
+    type_ = _text(fault.type)
     is_code = isinstance(fault.code, str | int | float) and not isinstance(fault.code, bool)
-    return _text(fault.type), str(fault.code) if is_code else None, _text(fault.param)
+    code = _CODE_BY_TYPE.get(type_ or "") or (str(fault.code) if is_code else None)
+    return type_, code, _text(fault.param)
 
 
 def _detail(detail: Any) -> str:

@@ -572,6 +572,15 @@ DEFAULT = "The provider answered with status 500 and no message."
 NOT_JSON = "The provider answered with status 500 and a body that is not JSON."
 
 
+@pytest.mark.bug("B-08")
+def test_the_error_of_llamacpp_for_a_full_context_gets_the_code_that_agents_know() -> None:
+    error = {"code": 400, "message": "too long", "type": "exceed_context_size_error", "n_prompt_tokens": 9, "n_ctx": 8}
+
+    found = CODEC.read_error(400, json.dumps({"error": error}).encode())
+
+    assert found == ProviderError("too long", "exceed_context_size_error", "context_length_exceeded")
+
+
 @pytest.mark.bug("B-13")
 @pytest.mark.parametrize(
     ("payload", "error"),
