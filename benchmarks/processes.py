@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from benchmarks.cpu import pinned
@@ -41,10 +41,10 @@ class Child:
             return
         raise ProcessError(f"{self.name} ended with status {status}{self._last_words()}")
 
-    def wait_until_ready(self, port: int) -> None:
-        """Returns when `GET /livez` on the port answers 200."""
+    def wait_until_ready(self, port: int, path: str, status: int) -> None:
+        """Returns when a GET of the path has that status."""
         deadline_s = time.monotonic() + _READY_TIMEOUT_S
-        while not _is_live(port):
+        while _status_of(port, path) != status:
             self.check()
             if time.monotonic() > deadline_s:
                 raise ProcessError(f"{self.name} is not ready after {_READY_TIMEOUT_S:g} s{self._last_words()}")
@@ -58,8 +58,12 @@ class Child:
         try:
             self._process.wait(_STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.kill()
+
+    def kill(self) -> None:
+        """Ends it at once, whatever it is doing."""
+        self._process.kill()
+        self._process.wait()
 
     def _last_words(self) -> str:
         output = self._log.read_bytes()[-_LOG_TAIL_BYTES:].decode(errors="replace").strip()
@@ -67,16 +71,24 @@ class Child:
 
 
 @contextmanager
-def running(name: str, command: Sequence[str], *, core: int, port: int) -> Iterator[Child]:
-    """The process, ready on its port, for as long as the block runs."""
+def running(
+    name: str,
+    command: Sequence[str],
+    *,
+    port: int,
+    core: int | None = None,
+    path: str = "/livez",
+    status: int = http.HTTPStatus.OK,
+) -> Iterator[Child]:
+    """The process for as long as the block runs, which begins when `path` has `status`; `core` None: on any core."""
     paths = [str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
     with tempfile.NamedTemporaryFile(prefix=f"bench-{name}-", suffix=".log") as log:
-        with pinned(core):  # inherited, so that it holds for every thread and process the child starts
+        with nullcontext() if core is None else pinned(core):  # inherited by every thread and process of the child
             process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
         child = Child(name, process, Path(log.name))
         try:
-            child.wait_until_ready(port)
+            child.wait_until_ready(port, path, status)
             yield child
         finally:
             child.stop()
@@ -92,12 +104,12 @@ def free_ports(count: int) -> list[int]:
             held.close()
 
 
-def _is_live(port: int) -> bool:
+def _status_of(port: int, path: str) -> int | None:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1.0)
     try:
-        connection.request("GET", "/livez")
-        return connection.getresponse().status == http.HTTPStatus.OK
+        connection.request("GET", path)
+        return connection.getresponse().status
     except (OSError, http.client.HTTPException):
-        return False
+        return None
     finally:
         connection.close()

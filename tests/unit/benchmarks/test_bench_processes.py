@@ -62,6 +62,23 @@ def test_process_that_has_died_fails_its_check() -> None:
             child.check(grace_s=5.0)
 
 
+def test_process_can_be_awaited_on_any_path_and_status() -> None:
+    (port,) = free_ports(1)
+    command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
+
+    with running("files", command, port=port, path="/missing", status=404) as child:
+        child.check()
+
+
+def test_killed_process_is_gone_at_once() -> None:
+    (port,) = free_ports(1)
+
+    with running("mock", mock(port), port=port) as child:
+        child.kill()
+
+        assert not Path(f"/proc/{child.pid}").exists()
+
+
 def test_free_ports_differ() -> None:
     assert len(set(free_ports(20))) == 20
 
