@@ -13,12 +13,9 @@ import pytest
 
 from pointsman.app import new_loop
 from pointsman.testing import Answer, Chat, FakeProvider, Status, ToolCall, stream_of
+from tests.e2e.sdk import CLIENTS, PATIENCE_S, ROOT, said
 from tests.integration.harness import run_gateway
 
-ROOT = Path(__file__).parents[2]
-CALLS = Path(__file__).parent / "clients" / "openai_calls.py"
-CLIENTS = {name: ROOT / ".venv" / "clients" / f"openai-{name}" / "bin" / "python" for name in ("2", "3")}
-PATIENCE_S = 60
 GROUPS = {"chat": {"strategy": "failover", "targets": [{"model": "a/m"}, {"model": "b/m"}]}}
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("client", CLIENTS)]
@@ -34,18 +31,12 @@ def call(client: str, name: str, tmp_path: Path, *, a: Sequence[Answer], model: 
             run_gateway(tmp_path, first, second, groups=GROUPS) as gateway,
         ):
             first.script(*a)
-            arguments = (str(CALLS), gateway.base_url, model, name)
-            process = await asyncio.create_subprocess_exec(str(CLIENTS[client]), *arguments, stdout=subprocess.PIPE)
-            said, _ = await asyncio.wait_for(process.communicate(), PATIENCE_S)
+            seen = await asyncio.to_thread(said, client, gateway.base_url, model, name)
             asked = [json.loads(request.body) for request in (*first.log, *second.log)]
-            return {**json.loads(said), "asked": asked}
+            return {**seen, "asked": asked}
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(scene())
-
-
-def said_by(command: list[str]) -> Any:
-    return json.loads(subprocess.check_output(command, timeout=PATIENCE_S))  # noqa: S603  # our own script
 
 
 def test_each_client_is_the_release_it_claims_to_be(client: str, tmp_path: Path) -> None:
@@ -130,8 +121,7 @@ def test_the_demo_serves_the_sdk(client: str, tmp_path: Path) -> None:
     try:
         lines = iter(demo.stdout or ())
         base_url = next(found.group(1) for line in lines if (found := re.search(r"base URL +(\S+)", line)))
-        command = [str(CLIENTS[client]), str(CALLS), base_url, "demo-failover"]
-        seen = {name: said_by([*command, name]) for name in ("unary", "stream", "models")}
+        seen = {name: said(client, base_url, "demo-failover", name) for name in ("unary", "stream", "models")}
     finally:
         demo.terminate()
         demo.communicate(timeout=PATIENCE_S)

@@ -124,8 +124,7 @@ class Gateway:
     async def records(self) -> list[dict[str, Any]]:
         """All decision records. Stops the gateway, so that all are written."""
         await self.stop()
-        path = self.file.with_name(DECISIONS_FILE)
-        return [msgspec.json.decode(line) for line in path.read_bytes().splitlines()]
+        return read_records(self.file.parent)
 
     def _busy(self) -> dict[str, float]:
         watched = len(self.app._watchdog) - self._permanent_items
@@ -155,20 +154,10 @@ async def run_gateway(
 
     Any other argument is a section of the configuration file.
     """
-    fields = provider_fields or {}
-    document = {
-        "version": 1,
-        "auth": {"mode": "none"},
-        "server": {"listen": "127.0.0.1:0", "admin_listen": "127.0.0.1:0", **(server or {})},
-        "records": {"decisions": {"path": str(folder / DECISIONS_FILE)}},
-        "providers": {
-            each.name: {"kind": "vllm", "base_url": each.base_url, **fields.get(each.name, {})} for each in providers
-        },
-        "models": groups or {"chat": group(*providers)},
-        **sections,
-    }
     path = folder / "pointsman.yaml"
-    path.write_text(yaml.safe_dump(document))
+    document = write_configuration(
+        path, *providers, groups=groups, provider_fields=provider_fields, server=server, **sections
+    )
     fds_before = open_fds()
     app = App(load(path, environ={}), rng=random.Random(seed), clock=clock)
     gateway = Gateway(app, document, path, frozenset(asyncio.all_tasks()), fds_before)
@@ -178,6 +167,36 @@ async def run_gateway(
         await gateway.stop()
     finally:
         await gateway.abandon()
+
+
+def write_configuration(
+    path: Path,
+    *providers: FakeProvider | At,
+    groups: Mapping[str, object] | None = None,
+    provider_fields: Mapping[str, Mapping[str, object]] | None = None,
+    server: Mapping[str, object] | None = None,
+    **sections: object,
+) -> Mapping[str, object]:
+    """Write the configuration of a gateway in front of `providers`; its decision records go into the same folder."""
+    fields = provider_fields or {}
+    document: Mapping[str, object] = {
+        "version": 1,
+        "auth": {"mode": "none"},
+        "server": {"listen": "127.0.0.1:0", "admin_listen": "127.0.0.1:0", **(server or {})},
+        "records": {"decisions": {"path": str(path.parent / DECISIONS_FILE)}},
+        "providers": {
+            each.name: {"kind": "vllm", "base_url": each.base_url, **fields.get(each.name, {})} for each in providers
+        },
+        "models": groups or {"chat": group(*providers)},
+        **sections,
+    }
+    path.write_text(yaml.safe_dump(document))
+    return document
+
+
+def read_records(folder: Path) -> list[dict[str, Any]]:
+    """All decision records that a gateway has left in its folder."""
+    return [msgspec.json.decode(line) for line in (folder / DECISIONS_FILE).read_bytes().splitlines()]
 
 
 def group(*providers: FakeProvider | At, strategy: str = "failover", **fields: object) -> dict[str, object]:

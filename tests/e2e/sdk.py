@@ -1,0 +1,69 @@
+"""The real OpenAI SDK, its newest release and one of 2.x: each in an environment and a process of its own."""
+
+import asyncio
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self, TypeAlias
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = Path(__file__).parent / "clients"
+CLIENTS = {name: ROOT / ".venv" / "clients" / f"openai-{name}" / "bin" / "python" for name in ("2", "3")}
+NEWEST = "3"
+PATIENCE_S = 60
+
+Answer: TypeAlias = dict[str, Any]  # a line of openai_crowd.py
+
+
+def said(client: str, base_url: str, model: str, name: str) -> dict[str, Any]:
+    """What the SDK saw of one call of openai_calls.py."""
+    command = [str(CLIENTS[client]), str(SCRIPTS / "openai_calls.py"), base_url, model, name]
+    seen: dict[str, Any] = json.loads(subprocess.check_output(command, timeout=PATIENCE_S))  # noqa: S603  # our script
+    return seen
+
+
+class Crowd:
+    """Many callers that ask again and again, until they leave or the block ends, and what they got so far."""
+
+    answers: list[Answer]
+
+    def __init__(self, base_url: str, model: str, kind: str) -> None:
+        self._arguments = (str(SCRIPTS / "openai_crowd.py"), base_url, model, kind)
+
+    async def __aenter__(self) -> Self:
+        self.answers = []
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self._process = await asyncio.create_subprocess_exec(str(CLIENTS[NEWEST]), *self._arguments, **pipes)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        try:
+            await self.leave()
+        finally:
+            if self._process.returncode is None:
+                self._process.kill()
+
+    async def leave(self) -> None:
+        """Ask no more, and wait for the answers that are on their way."""
+        self._process.stdin.close()
+        async with asyncio.timeout(PATIENCE_S):
+            while await self._next():
+                pass
+            await self._process.wait()
+
+    async def until(self, is_there: Callable[[Answer], bool], count: int = 1, *, patience_s: float) -> None:
+        """Read on until so many answers more are as wanted; raises `TimeoutError` if they do not come."""
+        async with asyncio.timeout(patience_s):
+            while count:
+                answer = await self._next()
+                if answer is None:
+                    raise AssertionError("the crowd has left")
+                count -= is_there(answer)
+
+    async def _next(self) -> Answer | None:
+        line = await self._process.stdout.readline()
+        if not line:
+            return None
+        self.answers.append(json.loads(line))
+        return self.answers[-1]
