@@ -10,6 +10,8 @@ import openai
 from pydantic import BaseModel
 
 HELLO = [{"role": "user", "content": "hi"}]
+IN_JSON = [{"role": "user", "content": "Answer in JSON."}]
+FOR_EVER = [{"role": "user", "content": "Go on for ever."}]
 WEATHER = {
     "type": "function",
     "function": {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}},
@@ -58,19 +60,58 @@ def tools(client, model):
     }
 
 
+def forced_tool_in_a_stream(client, model):
+    events = client.chat.completions.create(
+        model=model, messages=HELLO, tools=[WEATHER], tool_choice="required", stream=True
+    )
+    choices = [event.choices[0] for event in events]
+    pieces = [call for choice in choices for call in choice.delta.tool_calls or ()]
+    return {
+        "name": pieces[0].function.name,
+        "pieces": len(pieces),
+        "arguments": json.loads("".join(piece.function.arguments for piece in pieces)),
+        "finish": choices[-1].finish_reason,
+    }
+
+
+def tool_round(client, model):
+    called = client.chat.completions.create(model=model, messages=HELLO, tools=[WEATHER]).choices[0].message
+    result = {"role": "tool", "tool_call_id": called.tool_calls[0].id, "content": "rain"}
+    answer = client.chat.completions.create(model=model, messages=[*HELLO, called, result], tools=[WEATHER])
+    return {"text": answer.choices[0].message.content, "finish": answer.choices[0].finish_reason}
+
+
 def structured(client, model):
-    parsed = client.chat.completions.parse(model=model, messages=HELLO, response_format=City)
+    parsed = client.chat.completions.parse(model=model, messages=IN_JSON, response_format=City)
     city = parsed.choices[0].message.parsed
     return {"name": city.name, "people": city.people}
+
+
+def same_prefix_twice(client, model):
+    messages = [{"role": "system", "content": "Rules. " * 200}, *HELLO]
+    answers = [client.chat.completions.create(model=model, messages=messages) for _ in range(2)]
+    return {
+        "prompt": [answer.usage.prompt_tokens for answer in answers],
+        "cached": [answer.usage.prompt_tokens_details.cached_tokens for answer in answers],
+    }
+
+
+def leave(client, model):
+    stream = client.chat.completions.create(model=model, messages=FOR_EVER, stream=True)
+    text = ""
+    while not text:
+        text = next(stream).choices[0].delta.content or ""
+    stream.close()
+    return {"text": text}
 
 
 def models(client, model):
     return {"ids": [found.id for found in client.models.list()], "one": client.models.retrieve(model).id}
 
 
-def error(client, model):
+def error(client, model, messages=HELLO):
     try:
-        for _ in client.chat.completions.create(model=model, messages=HELLO, stream=True):
+        for _ in client.chat.completions.create(model=model, messages=messages, stream=True):
             pass
     except openai.APIError as failed:
         return {
@@ -83,7 +124,17 @@ def error(client, model):
     return {"kind": "none"}
 
 
-CALLS = {call.__name__: call for call in (unary, stream, stream_with_usage, tools, structured, models, error)}
+def too_long(client, model):
+    return error(client, model, [{"role": "user", "content": "word " * 30_000}])
+
+
+CALLS = {
+    call.__name__: call
+    for call in (
+        unary, stream, stream_with_usage, tools, forced_tool_in_a_stream, tool_round, structured, same_prefix_twice,
+        leave, models, error, too_long,
+    )
+}  # fmt: skip
 
 if __name__ == "__main__":
     base_url, model, name = sys.argv[1:]
