@@ -24,6 +24,7 @@ from pointsman.testing.wire import Reply, Wire, chat_request
 ROOT = Path(__file__).resolve().parents[2]
 READY_WITHIN_S = 20.0
 STOPPED_WITHIN_S = 15.0
+ANSWER_WITHIN_S = 15.0  # of a provider that speaks as slowly as a real one
 ROWS, COLUMNS = 24, 80
 LAST_LINE = "Stop with "
 
@@ -53,7 +54,7 @@ class Demo:
                 found = []
                 for request in requests:
                     wire.send(request)
-                    found.append(await patient_reply(wire))
+                    found.append(await wire.reply(ANSWER_WITHIN_S))
                 return found
 
         with asyncio.Runner(loop_factory=new_loop) as runner:
@@ -63,14 +64,6 @@ class Demo:
         """Exit code, and what it has said since it was ready."""
         out, err = self.process.communicate(timeout=STOPPED_WITHIN_S)
         return self.process.returncode, out, err
-
-
-async def patient_reply(wire: Wire) -> Reply:
-    """An answer of a provider that speaks as slowly as a real one."""
-    for _ in range(8):
-        with contextlib.suppress(TimeoutError):
-            return await wire.reply()
-    raise TimeoutError
 
 
 @contextlib.contextmanager

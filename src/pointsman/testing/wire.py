@@ -86,9 +86,9 @@ class Wire(asyncio.Protocol):
         """Read on."""
         self._transport.resume_reading()
 
-    async def reply(self) -> Reply:
+    async def reply(self, patience_s: float = PATIENCE_S) -> Reply:
         """The next complete answer; raises `TimeoutError` if none comes."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(patience_s):
             while not self._replies:
                 await self._change()
         return self._replies.pop(0)
