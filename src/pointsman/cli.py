@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn, get_args
 
 import typer
 
@@ -64,8 +64,19 @@ def _duration_s(text: str) -> float:
         raise typer.BadParameter(f"{error.message}. {error.fix}") from None
 
 
+def _strategy(text: str) -> str:
+    """The name of a strategy, as the configuration knows them."""
+    from pointsman.config.schema import Strategy  # noqa: PLC0415
+
+    names = get_args(Strategy)
+    if text not in names:
+        raise typer.BadParameter(f"must be one of {', '.join(names)}.")
+    return text
+
+
 @app.command()
 def demo(
+    *,
     duration: Annotated[
         float | None,
         typer.Option(parser=_duration_s, metavar="DURATION", help="Stop after e.g. 30s or 5m; default: Ctrl-C."),
@@ -74,14 +85,22 @@ def demo(
         int,
         typer.Option(min=0, max=_DEMO_MAX_PORT, help="Port of the gateway; the admin listener gets the next one."),
     ] = 4000,
+    strategy: Annotated[
+        str, typer.Option(parser=_strategy, metavar="STRATEGY", help="How the group `demo` picks its targets.")
+    ] = "weighted",
+    no_traffic: Annotated[
+        bool, typer.Option("--no-traffic", help="Only the gateway and the providers; you send the requests.")
+    ] = False,
 ) -> None:
-    """Three simulated providers behind a gateway: no key, no network."""
+    """Three simulated providers behind a gateway, traffic, and a live view of it: no key, no network."""
     from pointsman.app import new_loop  # noqa: PLC0415
-    from pointsman.demo import run  # noqa: PLC0415
+    from pointsman.demo.run import run  # noqa: PLC0415
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
         try:
-            runner.run(run(port=port, duration_s=duration))
+            runner.run(run(port=port, duration_s=duration, strategy=strategy, has_traffic=not no_traffic))
+        except BrokenPipeError:
+            raise  # nobody reads our words any more: typer ends quietly
         except OSError as error:
             _fail(f"cannot start: {error}. Is another process using the port? Try --port.")
 

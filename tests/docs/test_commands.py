@@ -54,7 +54,7 @@ def test_every_argument_is_documented(command: str) -> None:
 @pytest.mark.parametrize("command", ROWS)
 def test_every_default_and_variable_of_an_option_is_documented(command: str) -> None:
     for parameter in commands()[command].params:
-        assert parameter.default is None or str(parameter.default) in ROWS[command]["option"]
+        assert parameter.default in {None, False} or str(parameter.default) in ROWS[command]["option"]
         assert parameter.envvar is None or f"`{parameter.envvar}`" in ROWS[command]["option"]
 
 

@@ -6,27 +6,32 @@ import os
 import re
 import signal
 import socket
+import string
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from http import client
 from pathlib import Path
+from typing import get_args
 from urllib.parse import urlsplit
 
 import msgspec
 import pytest
 
 from pointsman.app import new_loop
+from pointsman.config.schema import Strategy
+from pointsman.routing.strategies import STRATEGIES
 from pointsman.testing import chat
 from pointsman.testing.wire import Reply, Wire, chat_request
+from tests.e2e.terminal import COLUMNS, CTRL_C, ROWS, TerminalProcess, on_terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 READY_WITHIN_S = 20.0
 STOPPED_WITHIN_S = 15.0
 ANSWER_WITHIN_S = 15.0  # of a provider that speaks as slowly as a real one
-ROWS, COLUMNS = 24, 80
 LAST_LINE = "Stop with "
+SUMMARY = r"\d+ s: \d+ requests? served, 0 failures seen by callers, \d+ failovers?\."
 
 
 class Demo:
@@ -68,7 +73,7 @@ class Demo:
 
 @contextlib.contextmanager
 def demo(folder: Path, *arguments: str) -> Iterator[Demo]:
-    """A demo with its temporary files below `folder`, ready; it is ended with the block, if it has not ended itself."""
+    """A demo with its files below `folder`, ready; it is ended with the block, if it has not ended itself."""
     process = start(folder, "--port", "0", *arguments)
     try:
         yield Demo(process, lines_until_ready(process))
@@ -79,11 +84,14 @@ def demo(folder: Path, *arguments: str) -> Iterator[Demo]:
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(folder)}
     command = [sys.executable, "-m", "pointsman", "demo", *arguments]
     return subprocess.Popen(  # noqa: S603  # our own command
-        command, env=environment, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command, env=environment_of(folder), cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
+
+
+def environment_of(folder: Path) -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(folder)}
 
 
 def lines_until_ready(process: subprocess.Popen[str]) -> list[str]:
@@ -102,7 +110,7 @@ def lines_until_ready(process: subprocess.Popen[str]) -> list[str]:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     """One demo for all tests that only ask."""
-    with demo(tmp_path_factory.mktemp("demo")) as found:
+    with demo(tmp_path_factory.mktemp("demo"), "--no-traffic") as found:
         yield found
 
 
@@ -115,10 +123,10 @@ def test_welcome_fits_a_small_terminal(running: Demo) -> None:
     assert max(len(line.replace(folder, "/tmp")) for line in running.lines) <= COLUMNS  # noqa: S108  # only its length
 
 
-def test_welcome_names_both_models_and_their_targets(running: Demo) -> None:
+def test_welcome_names_both_models_and_how_they_route(running: Demo) -> None:
     models = running.value_of("models")
 
-    assert models == "demo (weighted 60/30/10), demo-failover (swift, steady, thrifty)"
+    assert models == "demo (weighted, weights 60/30/10), demo-failover"
 
 
 def test_welcome_says_how_to_stop(running: Demo) -> None:
@@ -189,12 +197,107 @@ def test_decisions_are_where_it_says(running: Demo) -> None:
     assert msgspec.json.decode(records[0])
 
 
+@pytest.mark.parametrize("strategy", get_args(Strategy))
+def test_strategy_is_the_one_that_was_asked_for(strategy: str, tmp_path: Path) -> None:
+    with demo(tmp_path, "--no-traffic", "--strategy", strategy) as running:
+        replies = running.ask(*[chat_request("demo")] * 2)
+
+    assert running.value_of("models") == f"demo ({strategy}, weights 60/30/10), demo-failover"
+    assert replies[0].header("x-pointsman-mode") == STRATEGIES[strategy].mode.encode()
+
+
+def test_without_traffic_there_is_none(running: Demo) -> None:
+    before = running.records.read_bytes().count(b"\n")
+
+    running.ask(chat_request("demo-failover"))
+
+    deadline_s = time.monotonic() + 5
+    while (after := running.records.read_bytes().count(b"\n")) == before and time.monotonic() < deadline_s:
+        os.sched_yield()
+    assert after == before + 1
+
+
+# --- the show, to a pipe
+
+
+def test_show_in_a_pipe_is_lines_of_text_that_end_with_a_summary(tmp_path: Path) -> None:
+    with demo(tmp_path, "--duration", "11") as running:
+        assert running.process.stdout is not None
+        out = running.process.stdout.read()  # also what the welcome's reader has taken ahead
+        code, _, err = running.ended()
+
+    lines = out.splitlines()
+    assert (code, err) == (0, "")
+    assert set(out) <= set(string.printable)
+    assert "00:00  traffic begins: 4 requests per second" in lines
+    assert "00:06  swift slows down: everything takes 6 times as long" in lines
+    assert len(re.findall(r"^ +(?:swift|steady|thrifty) +\d+ % +\d+ ", out, re.MULTILINE)) == 3
+    assert re.fullmatch(SUMMARY, lines[-1])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reader_that_leaves_ends_it_without_a_trace(tmp_path: Path) -> None:
+    with demo(tmp_path, "--duration", "30") as running:
+        assert running.process.stdout is not None
+        running.process.stdout.close()
+        assert running.process.stderr is not None
+        err = running.process.stderr.read()
+
+        code = running.process.wait(STOPPED_WITHIN_S)
+
+    assert (code, err) == (1, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- the show, on a terminal
+
+
+@contextlib.contextmanager
+def on_a_terminal(folder: Path, *arguments: str, **variables: str) -> Iterator[TerminalProcess]:
+    usual = {name: value for name, value in environment_of(folder).items() if name not in {"NO_COLOR", "CI"}}
+    command = ["-m", "pointsman", "demo", "--port", "0", *arguments]
+    with on_terminal(command, usual | {"TERM": "xterm-256color"} | variables, folder) as running:
+        yield running
+
+
+def test_live_view_tells_events_and_ends_cleanly_on_ctrl_c(tmp_path: Path) -> None:
+    with on_a_terminal(tmp_path) as running:
+        seen = running.until(lambda picture: "slows down" in picture)
+        lines_lost = len(running.picture.scrolled)
+
+        running.type(CTRL_C)
+        code = running.exit_code()
+
+    assert code == 0
+    assert lines_lost == 0
+    assert seen.splitlines()[0].startswith("Pointsman demo: weighted, weights 60/30/10")
+    assert re.search(r"^swift +\u2588+ +\d+ % +\d+ ", seen, re.MULTILINE)
+    assert re.search(r"^base URL   http://127.0.0.1:\d+/v1  metrics http://127.0.0.1:\d+/metrics$", seen, re.MULTILINE)
+    assert seen.splitlines()[-1].startswith("print(client.chat.completions.create(")
+    assert re.fullmatch(SUMMARY, str(running.picture).rstrip().splitlines()[-1])
+    assert "Traceback" not in str(running.picture)
+    assert running.picture.has_cursor
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_terminal_without_colours_gets_plain_lines(tmp_path: Path) -> None:
+    with on_a_terminal(tmp_path, NO_COLOR="1") as running:
+        running.until(lambda picture: "traffic begins" in picture)
+
+        running.type(CTRL_C)
+        code = running.exit_code()
+
+    assert code == 0
+    assert b"\x1b" not in running.raw
+    assert re.search(SUMMARY, str(running.picture))
+
+
 # --- how it ends
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_ends_it_quietly_and_nothing_is_left(tmp_path: Path, number: signal.Signals) -> None:
-    with demo(tmp_path) as running:
+    with demo(tmp_path, "--no-traffic") as running:
         running.ask(chat_request("demo-failover"))
         assert running.records.parent.is_dir()
 
@@ -212,7 +315,7 @@ def test_signal_ends_it_even_with_a_stream_under_way(tmp_path: Path) -> None:
             await wire.received_bytes(1)
             running.process.send_signal(signal.SIGTERM)
 
-    with demo(tmp_path) as running:
+    with demo(tmp_path, "--no-traffic") as running:
         asyncio.run(stream_and_stop(running))
 
         ended = running.ended()
@@ -221,7 +324,7 @@ def test_signal_ends_it_even_with_a_stream_under_way(tmp_path: Path) -> None:
 
 
 def test_duration_ends_it_by_itself(tmp_path: Path) -> None:
-    with demo(tmp_path, "--duration", "0.3") as running:
+    with demo(tmp_path, "--no-traffic", "--duration", "0.3") as running:
         begin_s = time.monotonic()
 
         ended = running.ended()

@@ -5,11 +5,13 @@ import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from pointsman.cli import app
+from pointsman.config.schema import Strategy
 
 GOOD = """\
 version: 1
@@ -133,18 +135,50 @@ def test_duration_that_cannot_be_is_refused_with_an_example(duration: str) -> No
     assert "must be a duration above 0. Write for example 250ms, 30s, 5m or 1h." in " ".join(result.stderr.split())
 
 
-def test_duration_may_have_a_unit_or_be_plain_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    durations: list[float | None] = []
+@pytest.fixture
+def demos(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What each demo was started with; none of them runs."""
+    started: list[dict[str, Any]] = []
 
-    async def run_demo(*, port: int, duration_s: float | None) -> None:
-        durations.append(duration_s)
+    async def run_demo(**options: Any) -> None:
+        started.append(options)
 
-    monkeypatch.setattr("pointsman.demo.run", run_demo)
+    monkeypatch.setattr("pointsman.demo.run.run", run_demo)
+    return started
 
+
+def test_duration_may_have_a_unit_or_be_plain_seconds(demos: list[dict[str, Any]]) -> None:
     results = [run("demo", "--duration", text) for text in ("250ms", "0.3", "5m")] + [run("demo")]
 
     assert [result.exit_code for result in results] == [0] * 4
-    assert durations == [0.25, 0.3, 300.0, None]
+    assert [demo["duration_s"] for demo in demos] == [0.25, 0.3, 300.0, None]
+
+
+def test_demo_without_options_is_the_whole_show_on_the_usual_port(demos: list[dict[str, Any]]) -> None:
+    run("demo")
+
+    assert demos == [{"port": 4000, "duration_s": None, "strategy": "weighted", "has_traffic": True}]
+
+
+def test_traffic_of_the_demo_can_be_left_out(demos: list[dict[str, Any]]) -> None:
+    run("demo", "--no-traffic")
+
+    assert [demo["has_traffic"] for demo in demos] == [False]
+
+
+@pytest.mark.parametrize("strategy", get_args(Strategy))
+def test_demo_takes_every_strategy_of_the_configuration(strategy: str, demos: list[dict[str, Any]]) -> None:
+    result = run("demo", "--strategy", strategy)
+
+    assert result.exit_code == 0
+    assert [demo["strategy"] for demo in demos] == [strategy]
+
+
+def test_unknown_strategy_is_refused_with_all_that_exist() -> None:
+    result = run("demo", "--strategy", "fastest")
+
+    assert result.exit_code == 2
+    assert f"must be one of {', '.join(get_args(Strategy))}." in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(("port", "limit"), [("-1", "0"), ("65535", "65534"), ("70000", "65534")])

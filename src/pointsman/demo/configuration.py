@@ -1,0 +1,51 @@
+"""The configuration that the demo's gateway runs with: a file like any other."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from pointsman.config.load import Loaded, load
+from pointsman.demo.providers import CHARACTERS
+
+GROUP = "demo"
+
+# pauses of 3 to 6 s instead of 30 to 300 s, so that an outage and the way back fit into a minute
+_CONFIGURATION = """\
+version: 1
+server: {{listen: 127.0.0.1:{port}, admin_listen: 127.0.0.1:{admin_port}, drain: 2s}}
+auth: {{mode: none}}
+records: {{decisions: {{path: decisions.jsonl, max_bytes: 64MiB}}}}
+cooldown: {{base: 3s, max: 6s}}
+providers:
+{providers}
+models:
+  {group}:
+    strategy: {strategy}
+    targets:
+{weighted}
+  {group}-failover:
+    strategy: failover
+    targets:
+{listed}
+"""
+
+
+def written(folder: Path, *, port: int, strategy: str, base_urls: Mapping[str, str]) -> Loaded:
+    """Write `pointsman.yaml` into `folder` and load it; port 0 takes free ports."""
+    text = _CONFIGURATION.format(
+        port=port,
+        admin_port=port + 1 if port else 0,
+        group=GROUP,
+        strategy=strategy,
+        providers=_lines("  {name}: {{kind: vllm, base_url: '{url}'}}", base_urls),
+        weighted=_lines("      - {{model: {name}/simulated, weight: {weight}}}", base_urls),
+        listed=_lines("      - {{model: {name}/simulated}}", base_urls),
+    )
+    path = folder / "pointsman.yaml"
+    path.write_text(text, encoding="utf-8")
+    return load(path, environ={}, created_utc=int(time.time()))  # no overrides: the demo is the same everywhere
+
+
+def _lines(template: str, base_urls: Mapping[str, str]) -> str:
+    """One line of the configuration per provider."""
+    return "\n".join(template.format(name=c.name, weight=c.weight, url=base_urls[c.name]) for c in CHARACTERS)

@@ -1,0 +1,46 @@
+"""What happens to the providers, and when: one minute, over and over."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from pointsman.testing import SimulatedProfile
+
+LOOP_S = 60.0  # what a newcomer watches before looking away
+SLOWNESS = 6.0  # more than the noise of the answers, and than the distance between two characters
+STORM_LIMIT_PER_S = 0.2  # of some requests per second: nearly every one gets a 429
+
+
+class Event(Struct, frozen=True):
+    """One turn of the story."""
+
+    at_s: float  # after the loop began
+    provider: str
+    text: str  # what happens to the provider, as the rest of a sentence
+    change: Callable[[SimulatedProfile], None]
+
+
+def slow_down(profile: SimulatedProfile) -> None:
+    profile.slow_down(SLOWNESS)
+
+
+def limit(profile: SimulatedProfile) -> None:
+    profile.rate_limit_per_s = STORM_LIMIT_PER_S
+
+
+# swift comes first in every order and has most of the weight: every strategy has to react to what happens to it
+EVENTS = (
+    Event(6, "swift", f"slows down: everything takes {SLOWNESS:g} times as long", slow_down),
+    Event(15, "swift", "is as fast as before", SimulatedProfile.recover),
+    Event(20, "swift", "breaks down: it answers every request with an error", SimulatedProfile.break_down),
+    Event(28, "steady", "is overrun: it answers nearly every request with 429", limit),
+    Event(38, "steady", "has capacity again", SimulatedProfile.recover),
+    Event(42, "swift", "is repaired", SimulatedProfile.recover),
+)
+
+
+def due(after_s: float, until_s: float) -> list[tuple[float, Event]]:
+    """The events of the endless loop later than `after_s`, up to and including `until_s`, each with its time."""
+    loops = range(int(after_s // LOOP_S), int(until_s // LOOP_S) + 1)
+    story = [(loop * LOOP_S + event.at_s, event) for loop in loops for event in EVENTS]
+    return [(at_s, event) for at_s, event in story if after_s < at_s <= until_s]

@@ -1,0 +1,61 @@
+"""The demo's performance: traffic flows, events happen, the screen tells."""
+
+import asyncio
+import contextlib
+
+import typer
+
+from pointsman.app import App
+from pointsman.demo import events, table
+from pointsman.demo.configuration import GROUP
+from pointsman.demo.picture import Callers, Kind, Observer, Picture
+from pointsman.demo.providers import Fleet
+from pointsman.demo.records import RecordFile
+from pointsman.demo.screen import Screen
+from pointsman.demo.traffic import RATE_PER_S, Traffic
+from pointsman.demo.welcome import Place
+from pointsman.http1.clock import SystemClock
+
+TICK_S = 0.25  # smooth to the eye; the whole demo, traffic included, takes about 4 % of a core
+
+
+async def perform(app: App, fleet: Fleet, place: Place, screen: Screen) -> None:
+    """Until the gateway begins to stop; ends with a summary."""
+    traffic = Traffic(place.base_url, is_over=lambda: app.live.is_draining)
+    with contextlib.closing(RecordFile(place.records)) as records:
+        show = _Show(app, fleet, traffic, records)
+        async with asyncio.TaskGroup() as tasks:
+            flow = tasks.create_task(traffic.flow())
+            with screen:
+                while not app.live.is_draining:
+                    screen.show(show.next_picture())
+                    await asyncio.sleep(TICK_S)
+                last = show.next_picture()
+                screen.show(last)
+            flow.cancel()
+    typer.echo(table.summary(last))
+
+
+class _Show:
+    """Moves the story on, and looks at the gateway."""
+
+    def __init__(self, app: App, fleet: Fleet, traffic: Traffic, records: RecordFile) -> None:
+        self._app, self._fleet, self._traffic, self._records = app, fleet, traffic, records
+        self._now = SystemClock.now  # the gateway's own clock, too
+        self._targets = [member.target for member in app.live.snapshot.groups[GROUP].members]
+        self._began_at = self._now()
+        self._elapsed_s = 0.0
+        self._observer = Observer([target.id for target in self._targets], self._began_at)
+        self._observer.tell(f"traffic begins: {RATE_PER_S:g} requests per second", Kind.EVENT, self._began_at)
+
+    def next_picture(self) -> Picture:
+        """Let happen what is due, and see what the gateway has made of it."""
+        now, observer = self._now(), self._observer
+        for at_s, event in events.due(self._elapsed_s, now - self._began_at):
+            event.change(self._fleet.profiles[event.provider])
+            observer.tell(f"{event.provider} {event.text}", Kind.EVENT, self._began_at + at_s)
+        self._elapsed_s = now - self._began_at
+        for record in self._records.news():
+            observer.record(record, now)
+        observer.look({target.id: self._app.board.target_view(target, now) for target in self._targets}, now)
+        return observer.picture(Callers(self._traffic.requests, self._traffic.failed), now)

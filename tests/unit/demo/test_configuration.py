@@ -1,0 +1,37 @@
+"""The configuration of the demo is one like any other."""
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from pointsman.config.schema import Strategy
+from pointsman.demo.configuration import GROUP, written
+from pointsman.demo.events import LOOP_S
+from pointsman.demo.providers import CHARACTERS
+
+BASE_URLS = {character.name: f"http://127.0.0.1:{9000 + n}/v1" for n, character in enumerate(CHARACTERS)}
+
+
+@pytest.mark.parametrize("strategy", get_args(Strategy))
+def test_group_has_the_strategy_that_was_asked_for(strategy: str, tmp_path: Path) -> None:
+    loaded = written(tmp_path, port=4000, strategy=strategy, base_urls=BASE_URLS)
+
+    assert loaded.snapshot.groups[GROUP].policy.strategy == strategy
+    assert loaded.snapshot.groups[f"{GROUP}-failover"].policy.strategy == "failover"
+    assert loaded.warnings == ()
+
+
+@pytest.mark.parametrize(("port", "ports"), [(4000, (4000, 4001)), (0, (0, 0))])
+def test_admin_listener_has_the_next_port(port: int, ports: tuple[int, int], tmp_path: Path) -> None:
+    settings = written(tmp_path, port=port, strategy="weighted", base_urls=BASE_URLS).settings
+
+    assert (settings.listen.port, settings.admin_listen.port) == ports
+
+
+def test_longest_pause_leaves_time_to_see_the_way_back(tmp_path: Path) -> None:
+    cooldown = (
+        written(tmp_path, port=0, strategy="weighted", base_urls=BASE_URLS).snapshot.groups[GROUP].policy.cooldown
+    )
+
+    assert cooldown.max_s * (1 + cooldown.jitter_ratio) < LOOP_S / 4
