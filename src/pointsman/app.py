@@ -56,15 +56,15 @@ class App:
         self._watchdog = Watchdog(loop)
         limits = UpstreamLimits()
         self._pool = ConnectionPool(loop, limits, self._watchdog)
-        front_door = self._front_door(limits)
+        front_door = self._front_door(loop, limits)
         self._edge = EdgeServer(front_door, front_door.render_error, _edge_limits(settings), self._watchdog)
         self._admin = AdminServer(application(self.metrics.exposition, lambda: self.live.is_ready, self.status))
         self._reloader = Reloader(loaded, self.live, self, self.metrics, self._clock)
         self._reloading: asyncio.Task[None] | None = None
         self._register_gauges()
 
-    def _front_door(self, limits: UpstreamLimits) -> FrontDoor:
-        codec, upstream = DIALECTS[Dialect.OPENAI_CHAT], Upstream(self._pool)
+    def _front_door(self, loop: asyncio.AbstractEventLoop, limits: UpstreamLimits) -> FrontDoor:
+        codec, upstream = DIALECTS[Dialect.OPENAI_CHAT], Upstream(loop, self._pool)
         parts = Parts(self.live, self.board, upstream, self._recorder, self._rng, self._clock, limits)
         return FrontDoor(codec, ModelHandler(codec, parts), parts)
 

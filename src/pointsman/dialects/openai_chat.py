@@ -42,20 +42,23 @@ class OpenAIChat:
     def read_request(self, body: bytes) -> ParsedRequest:
         top = read_top_level(body)
         values = top.values
-        if not _EDITED.isdisjoint(map(str.casefold, values.keys() - _EDITED)):
+        if not top.has_plain_names and not _EDITED.isdisjoint(map(str.casefold, values.keys() - _EDITED)):
             raise _misspelt(values)
-        model = _field(values, "model", _MODEL)
+        model = _field(values, "model", _MODEL) if "model" in values else None
         if not model:
             raise GatewayError(ErrorKind.BAD_REQUEST, "Name a model in the field 'model'.", param="model")
-        stream = _field(values, "stream", _FLAG) is True
-        options = _field(values, "stream_options", _OPTIONS) or {}
+        stream = "stream" in values and _field(values, "stream", _FLAG) is True
+        options = (_field(values, "stream_options", _OPTIONS) if "stream_options" in values else None) or {}
         wants_usage = "include_usage" in options and bytes(options["include_usage"]) == b"true"
-        tools = _soft(values, "tools", _LIST)
+        tools = _soft(values, "tools", _LIST) if "tools" in values else None
+        cap = _soft(values, "max_completion_tokens", _INTEGER) if "max_completion_tokens" in values else None
+        if not cap and "max_tokens" in values:
+            cap = _soft(values, "max_tokens", _INTEGER)
         facts = RequestFacts(
             Dialect.OPENAI_CHAT, model, stream, len(body), len(tools) if tools else 0,
             "response_format" in values and bytes(values["response_format"]) != b"null",
-            _soft(values, "reasoning_effort", _TEXT) not in _NO_REASONING,
-            _soft(values, "max_completion_tokens", _INTEGER) or _soft(values, "max_tokens", _INTEGER),
+            "reasoning_effort" in values and _soft(values, "reasoning_effort", _TEXT) not in _NO_REASONING,
+            cap,
             wants_usage,
         )  # fmt: skip
         edit = _usage_edit(body, top, options) if stream and not wants_usage else None
@@ -115,8 +118,6 @@ class OpenAIChat:
 
 def _field(values: Mapping[str, Raw], name: str, decoder: Decoder[T]) -> T | None:
     """A field that steers the gateway itself: a wrong type is the caller's to mend."""
-    if name not in values:
-        return None
     try:
         return decoder.decode(values[name])
     except msgspec.ValidationError as error:
@@ -132,8 +133,6 @@ def _misspelt(values: Mapping[str, Raw]) -> GatewayError:
 
 def _soft(values: Mapping[str, Raw], name: str, decoder: Decoder[T]) -> T | None:
     """A field that only informs: a wrong type is for the provider to refuse."""
-    if name not in values:
-        return None
     try:
         return decoder.decode(values[name])
     except msgspec.ValidationError:

@@ -29,6 +29,7 @@ class TopLevel(Struct, frozen=True, gc=False):
     body: bytes
     values: Mapping[str, Raw]
     spans: Mapping[str, Span] | None  # None: compact, so that they can be counted
+    has_plain_names: bool  # all of them in lower-case ASCII: none is another one, written differently
 
     def span(self, name: str) -> Span:
         """Where the value of a field lies in the body. Raises KeyError when there is no such field."""
@@ -39,9 +40,10 @@ class TopLevel(Struct, frozen=True, gc=False):
         start = 1
         for field, raw in self.values.items():
             start += len(field) + 3
+            end = start + memoryview(raw).nbytes
             if field == name:
-                return start, start + memoryview(raw).nbytes
-            start += memoryview(raw).nbytes + 1
+                return start, end
+            start = end + 1
         raise KeyError(name)
 
 
@@ -57,17 +59,19 @@ def read_top_level(body: bytes) -> TopLevel:
         raise _bad(f"The request body is not valid JSON: {error}.") from None
     except UnicodeDecodeError as error:
         raise _bad(f"The request body is not UTF-8 (byte {error.start}).") from None
-    return TopLevel(body, values, None if _is_compact(body, values) else _spans(body, values))
+    names = "".join(values)
+    spans = None if _is_compact(body, values, len(names)) else _spans(body, values)
+    return TopLevel(body, values, spans, names.isascii() and names == names.lower())
 
 
-def _is_compact(body: bytes, values: Mapping[str, Raw]) -> bool:
+def _is_compact(body: bytes, values: Mapping[str, Raw], name_chars: int) -> bool:
     """Whether the fields and their punctuation are exactly the body.
 
     True for what the SDKs send, and a proof in two sums that nothing else is in there: no white space, no escape in
     a name, and no second field of the same name, since each of them would make the body longer.
     """
     punctuation = 4 * len(values) + 1  # {} and, per field, two quotes, a colon and a comma, less one comma
-    return punctuation + len("".join(values)) + len(b"".join(values.values())) == len(body)
+    return punctuation + name_chars + len(b"".join(values.values())) == len(body)
 
 
 def _spans(body: bytes, values: Mapping[str, Raw]) -> dict[str, Span]:

@@ -11,17 +11,35 @@ SOUND_LINES = re.compile(rb"(?:[!#$%&'*+\-.^`|~0-9A-Za-z]++:[^\x00-\x08\x0a-\x1f
 class HeaderBlock(Mapping[bytes, bytes]):
     """A mapping by lower-case name. Repeated headers are one, with a comma between (RFC 9110 5.3)."""
 
-    __slots__ = ("lowered", "raw")
+    __slots__ = ("_found", "_lines", "lowered", "raw")
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw  # begins with the CRLF before the first line and ends with the one of the last
         self.lowered = raw.lower()
+        # what was asked for: the requests of one client share a block
+        self._found: dict[bytes, bytes | None] = {}
+        self._lines: dict[tuple[bytes, ...], bytes] = {}
 
     def get(self, name: bytes, default: bytes | None = None) -> bytes | None:  # type: ignore[override]  # one default
+        found = self._found
+        if name not in found:
+            found[name] = self._search(name)
+        value = found[name]
+        return default if value is None else value
+
+    def lines(self, names: tuple[bytes, ...]) -> bytes:
+        """The lines of these headers, names in lower case."""
+        lines = self._lines.get(names)
+        if lines is None:
+            found = [b"%b: %b\r\n" % (name, value) for name in names if (value := self.get(name)) is not None]
+            lines = self._lines[names] = b"".join(found)
+        return lines
+
+    def _search(self, name: bytes) -> bytes | None:
         start = b"\r\n%b:" % name
         at = self.lowered.find(start)
         if at < 0:
-            return default
+            return None
         begin = at + len(start)
         end = self.raw.index(b"\r\n", begin)
         value = self.raw[begin:end].strip()

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 MAX_GATHERED = 10_000  # records; at 1 KB each 10 MB, a second or more of traffic
 MAX_BATCHES = 2  # on their way to the disk; with what has gathered, some seconds of a stalled disk
-_encode_into = msgspec.json.Encoder().encode_into
+_encode_lines = msgspec.json.Encoder().encode_lines
 
 
 class DecisionNote(Struct, frozen=True, gc=False):
@@ -74,14 +74,12 @@ class DecisionLog:
         self._open()
         self._thread.start()
 
-    def write(self, record: DecisionRecord) -> None:
-        """Keep a record for the next flush; never waits."""
-        if self._count >= MAX_GATHERED:
-            self.dropped += 1
-            return
-        _encode_into(record, self._lines, -1)
-        self._lines += b"\n"
-        self._count += 1
+    def write(self, records: Sequence[DecisionRecord]) -> None:
+        """Keep records for the next flush; never waits."""
+        kept = records[: MAX_GATHERED - self._count]
+        self.dropped += len(records) - len(kept)
+        self._lines += _encode_lines(kept)
+        self._count += len(kept)
 
     def check(self, now: float) -> None:
         """Once per tick: hand over what has gathered, unless the disk is behind."""

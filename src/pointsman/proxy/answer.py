@@ -43,9 +43,9 @@ class BaseAnswer:
         self._began_at = clock.now()
         self._parts: list[bytes] = []  # of a body that is read as a whole
 
-    def bind(self, flow: ReadFlow) -> None:
+    def bind(self, flow: ReadFlow, done: "asyncio.Future[WireFailure | None]") -> None:
         """The connection the answer comes over; a second call means that the request was sent anew."""
-        self.done = asyncio.get_running_loop().create_future()
+        self.done = done
 
     @property
     def status(self) -> int | None:

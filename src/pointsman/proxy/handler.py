@@ -84,10 +84,8 @@ class ModelHandler:
 
 def plain_body(request: Request) -> bytes:
     """The body, which must not be compressed. Raises GatewayError (415)."""
-    if b"\r\ncontent-encoding:" not in request.head.headers.lowered:
-        return request.body
-    coding = request.head.headers[b"content-encoding"]
-    if coding.lower() != b"identity":
+    coding = request.head.headers.get(b"content-encoding")
+    if coding is not None and coding.lower() != b"identity":
         named = coding.decode("latin-1")[:40]
         text = f"Request bodies are taken uncompressed only, not as '{named}'; leave out Content-Encoding."
         raise GatewayError(ErrorKind.UNSUPPORTED_ENCODING, text)

@@ -50,9 +50,9 @@ class Recorder:
 
     def digest(self) -> None:
         """Turn every note into its record and counts; also called before a scrape and at the very end."""
-        for ended in self._ended:
-            record = _record(ended)
-            self._decisions.write(record)
+        records = [_record(ended) for ended in self._ended]
+        self._decisions.write(records)
+        for record, ended in zip(records, self._ended, strict=True):
             self._measure(record, ended.exchange)
             if self.logs_requests:
                 log.info("request", extra={"fields": _summary(record)})
@@ -114,10 +114,10 @@ def _summary(record: DecisionRecord) -> dict[str, object]:
 
 def rfc3339(utc_s: float) -> str:
     """UTC with milliseconds, e.g. 2026-11-30T12:00:00.123Z."""
-    whole = int(utc_s)
-    return f"{_to_seconds(whole)}.{int((utc_s - whole) * 1000):03d}Z"
+    return _to_milliseconds(int(utc_s * 1000))
 
 
-@lru_cache(maxsize=2)
-def _to_seconds(utc_s: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(utc_s))
+@lru_cache(maxsize=2)  # records come in the order of time, many per millisecond
+def _to_milliseconds(utc_ms: int) -> str:
+    seconds, rest = divmod(utc_ms, 1000)
+    return time.strftime(f"%Y-%m-%dT%H:%M:%S.{rest:03d}Z", time.gmtime(seconds))

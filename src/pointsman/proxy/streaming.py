@@ -4,6 +4,7 @@ Until then everything is held back and any failure can fail over. After it there
 with its own terminator, or with the dialect's error event, never with a bare cut and never with a fake stop.
 """
 
+import asyncio
 from collections.abc import Callable
 
 from pointsman.dialects.codec import PLAIN_EVENT, Codec, EventFacts
@@ -49,8 +50,8 @@ class StreamAnswer(BaseAnswer):
 
     # --- called by the connection
 
-    def bind(self, flow: ReadFlow) -> None:
-        super().bind(flow)
+    def bind(self, flow: ReadFlow, done: "asyncio.Future[WireFailure | None]") -> None:
+        super().bind(flow, done)
         self._flow = flow
 
     def on_head(self, head: ResponseHead) -> None:

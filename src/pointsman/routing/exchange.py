@@ -89,7 +89,14 @@ class Exchange:
     def attempts(self) -> list[AttemptRecord]:
         """Every attempt that has ended, as records show it."""
         rows = zip(self.picks, self.sent_at, self.outcomes, strict=False)  # the last one may be on its way
-        return [_attempt_record(pick, sent_at - self.began_at, outcome) for pick, sent_at, outcome in rows]
+        began_at = self.began_at
+        return [
+            AttemptRecord(
+                pick.target.id, pick.mode, pick.propensity, outcome.outcome_class, outcome.detail, outcome.status,
+                outcome.committed, sent_at - began_at, outcome.ttfb_s, outcome.ttft_s, outcome.duration_s,
+            )
+            for pick, sent_at, outcome in rows
+        ]  # fmt: skip
 
     @property
     def last_mode(self) -> DecisionMode | None:
@@ -114,6 +121,8 @@ class Exchange:
     def finished(self, outcome: Outcome, now: float) -> Command:
         """An attempt ended; what now?"""
         self.outcomes.append(outcome)
+        if outcome.outcome_class is OutcomeClass.OK:
+            return OK
         if not retry.may_go_on(outcome):
             return self._stop(outcome)
         if now >= self.deadline:
@@ -209,8 +218,6 @@ class Exchange:
         return unavailable.advise(decision, view, now=now, wait_limit=self._wait_limit, deadline=self.deadline)
 
     def _stop(self, outcome: Outcome) -> Finish:
-        if outcome.outcome_class is OutcomeClass.OK:
-            return OK
         if outcome.committed:
             return Finish(FinishReason.RESPONSE_STARTED)
         if outcome.outcome_class is OutcomeClass.CALLER_FAULT:
@@ -227,13 +234,6 @@ class Exchange:
         if configured is not None:
             return configured
         return min(len(eligibility.split(self.ask, self.group).members) + 1, DEFAULT_MAX_ATTEMPTS)
-
-
-def _attempt_record(pick: Picked, started_s: float, outcome: Outcome) -> AttemptRecord:
-    return AttemptRecord(
-        pick.target.id, pick.mode, pick.propensity, outcome.outcome_class, outcome.detail, outcome.status,
-        outcome.committed, started_s, outcome.ttfb_s, outcome.ttft_s, outcome.duration_s,
-    )  # fmt: skip
 
 
 def _deadline_error() -> GatewayError:

@@ -21,6 +21,8 @@ NOBODY: frozenset[str] = frozenset()
 def decide(ask: Ask, group: ModelGroup, view: GroupView, *, rng: Rng, tried: frozenset[str] = NOBODY) -> Decision:
     """Choose a target for the next attempt. Pure: equal arguments give an equal decision."""
     eligible = eligibility.split(ask, group)
+    if view.is_calm and not tried and len(eligible.members) > 1:  # the usual case: all that are eligible are available
+        return _picked(_field(group, eligible.members), view, eligible.excluded, rng)
     found = availability.split(group, eligible.members, view, tried)
     excluded = eligible.excluded + found.excluded
     if found.recovering and (not tried or not found.open):

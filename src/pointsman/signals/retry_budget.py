@@ -14,9 +14,10 @@ class RetryBudget:
         self._requests = [0] * _SLICES
         self._spent = [0] * _SLICES
         self._slice = -1  # number of the current slice since the clock's zero
+        self._slice_ends_at = -math.inf
 
     def request_began(self, now: float, policy: Retry) -> None:
-        if self._slice_at(now, policy) != self._slice:
+        if now >= self._slice_ends_at:
             self._turn(now, policy)
         self._requests[self._slice % _SLICES] += 1
 
@@ -41,3 +42,4 @@ class RetryBudget:
         for index in range(max(self._slice + 1, current - _SLICES + 1), current + 1):
             self._requests[index % _SLICES] = self._spent[index % _SLICES] = 0
         self._slice = max(self._slice, current)
+        self._slice_ends_at = (self._slice + 1) * policy.budget_window_s / _SLICES

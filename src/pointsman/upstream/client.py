@@ -13,18 +13,19 @@ from pointsman.http1.reply import ReadFlow
 class Answer(Receiver, Protocol):
     """Takes what comes back."""
 
-    done: "asyncio.Future[WireFailure | None]"  # None: the message is complete, or the answer has seen enough
+    def bind(self, flow: ReadFlow, done: "asyncio.Future[WireFailure | None]") -> None:
+        """The connection the answer comes over, and what to settle; called anew when the request is sent anew.
 
-    def bind(self, flow: ReadFlow) -> None:
-        """The connection the answer comes over; also called again when the request is sent anew."""
+        Settled with None: the message is complete, or the answer has seen enough.
+        """
         ...
 
 
 class Upstream:
     """Sends attempts. Failures come back as values, never as exceptions."""
 
-    def __init__(self, pool: ConnectionPool) -> None:
-        self._pool = pool
+    def __init__(self, loop: asyncio.AbstractEventLoop, pool: ConnectionPool) -> None:
+        self._loop, self._pool = loop, pool
 
     async def send(
         self, provider: Provider, request: bytes, answer: Answer, limits: AttemptLimits, deadline: float
@@ -38,15 +39,16 @@ class Upstream:
         is_reused = connection is not None
         while True:
             if connection is None:
-                left_s = deadline - asyncio.get_running_loop().time()
+                left_s = deadline - self._loop.time()
                 try:
                     connection = await self._pool.connect(provider.origin, min(limits.connect_s, left_s))
                 except ConnectError as error:
                     return error.failure
-            answer.bind(connection)
+            done: asyncio.Future[WireFailure | None] = self._loop.create_future()
+            answer.bind(connection, done)
             try:
                 connection.begin(answer, request, limits, deadline)
-                failure = await answer.done
+                failure = await done
             finally:  # also when the caller is gone: closing is synchronous, nothing is awaited between
                 self._pool.release(provider, connection, provider.idle_connection_s)
             if failure is None or failure.fault is not WireFault.CLOSED or not is_reused:

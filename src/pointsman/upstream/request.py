@@ -10,11 +10,8 @@ PASSED_ON = (b"openai-beta", b"traceparent")
 
 def build(provider: Provider, path: str, body: bytes, stream: bool, headers: HeaderBlock) -> bytes:  # noqa: FBT001
     """A complete HTTP/1.1 POST; `headers` are the caller's."""
-    passed_on = b""
-    for name in PASSED_ON:
-        if name in headers.lowered:  # else it is not there; looked up properly only if it may be
-            passed_on += headers.lines_of(name + b":")
-    return b"%b%bcontent-length: %d\r\n\r\n%b" % (_fixed_lines(provider, path, stream), passed_on, len(body), body)
+    fixed, passed_on = _fixed_lines(provider, path, stream), headers.lines(PASSED_ON)
+    return b"%b%bcontent-length: %d\r\n\r\n%b" % (fixed, passed_on, len(body), body)
 
 
 @derived(maxsize=1024)

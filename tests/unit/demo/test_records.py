@@ -42,7 +42,7 @@ def test_record_is_read_as_the_gateway_wrote_it(path: Path, records: RecordFile)
     written = record(attempt("swift", "upstream_fault"), attempt("steady"), decisions=[note(), note("steady")])
     log = DecisionLog(path, 1 << 20)
     log.start()
-    log.write(written)
+    log.write([written])
     log.close()
 
     (read,) = records.news()

@@ -32,7 +32,7 @@ def test_closed_file_has_every_record_in_order(tmp_path: Path) -> None:
     log = started(tmp_path / "d.jsonl")
 
     for number in range(1_000):
-        log.write(record(str(number)))
+        log.write([record(str(number))])
         if number % 100 == 0:
             log.check(0.0)
     log.close()
@@ -43,7 +43,7 @@ def test_closed_file_has_every_record_in_order(tmp_path: Path) -> None:
 
 def test_every_field_is_written_also_those_that_are_not_known(tmp_path: Path) -> None:
     log = started(tmp_path / "d.jsonl")
-    log.write(record())
+    log.write([record()])
     log.close()
 
     written = msgspec.json.decode((tmp_path / "d.jsonl").read_bytes())
@@ -78,7 +78,7 @@ def test_earlier_records_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     for name in ("first", "second"):
         log = started(path)
-        log.write(record(name))
+        log.write([record(name)])
         log.close()
 
     assert ids(path) == ["first", "second"]
@@ -90,7 +90,7 @@ def test_both_segments_together_stay_near_the_limit(tmp_path: Path) -> None:
     for batch in range(100):  # closing makes sure that the writing thread keeps up
         log = started(path, limit_bytes)
         for number in range(10):
-            log.write(record(f"{batch:02}-{number}"))
+            log.write([record(f"{batch:02}-{number}")])
         log.close()
 
     batch_bytes = 10 * (len(msgspec.json.encode(record("00-0"))) + 1)
@@ -103,7 +103,7 @@ def test_newest_records_survive_the_change_of_segments(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     for batch in range(100):
         log = started(path, 20_000)
-        log.write(record(f"{batch:02}" + "x" * 300))
+        log.write([record(f"{batch:02}" + "x" * 300)])
         log.close()
 
     kept = [*ids(path.with_name("d.jsonl.1")), *(ids(path) if path.exists() else [])]
@@ -117,7 +117,7 @@ def test_records_past_the_limit_are_dropped_and_counted(tmp_path: Path, surplus:
     log = started(tmp_path / "d.jsonl", max_bytes=1 << 30)
 
     for _ in range(decision_log.MAX_GATHERED + surplus):
-        log.write(record())
+        log.write([record()])
     log.close()
 
     assert log.dropped == surplus
@@ -129,8 +129,8 @@ def test_records_past_the_limit_are_dropped_and_counted(tmp_path: Path, surplus:
 def test_records_that_the_disk_refuses_are_counted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     log = started(FULL_DISK)
 
-    log.write(record())
-    log.write(record())
+    log.write([record()])
+    log.write([record()])
     with caplog.at_level(logging.ERROR):
         log.close()
 
