@@ -21,11 +21,16 @@ class ReadFlow(Protocol):
 
 
 class Wire(Protocol):
-    """What a reply needs of its connection."""
+    """What a reply needs of its connection: a transport fits."""
 
     def write(self, data: bytes) -> None: ...
     def abort(self) -> None: ...
-    def date_line(self) -> bytes: ...
+
+
+class Dated(Protocol):
+    """Who knows the time."""
+
+    date_line: bytes  # the Date header, with its line end
 
 
 class Reply:
@@ -42,8 +47,16 @@ class Reply:
     flow: ReadFlow | None = None
     _is_chunked = False
 
-    def __init__(self, wire: Wire, keep_alive: bool, *, has_body: bool = True, is_http_1_0: bool = False) -> None:  # noqa: FBT001
-        self._wire, self.keep_alive, self._has_body, self._is_http_1_0 = wire, keep_alive, has_body, is_http_1_0
+    def __init__(
+        self,
+        wire: Wire,
+        dated: Dated,
+        keep_alive: bool,
+        has_body: bool = True,
+        is_http_1_0: bool = False,  # noqa: FBT001, FBT002
+    ) -> None:
+        self._wire, self._dated = wire, dated
+        self.keep_alive, self._has_body, self._is_http_1_0 = keep_alive, has_body, is_http_1_0
 
     def send(self, status: int, headers: bytes, body: bytes) -> None:
         """A whole answer. `headers` are complete lines without any framing header."""
@@ -52,16 +65,10 @@ class Reply:
         length = len(body)
         self.is_started, self.status, self.bytes_sent = True, status, length
         connection = b"" if self.keep_alive and not self._is_http_1_0 else self._connection_line()
+        first = status_line(status)
+        sent = body if self._has_body else b""
         self._wire.write(
-            b"%b%b%b%bcontent-length: %d\r\n\r\n%b"
-            % (
-                status_line(status),
-                self._wire.date_line(),
-                headers,
-                connection,
-                length,
-                body if self._has_body else b"",
-            )
+            b"%b%b%b%bcontent-length: %d\r\n\r\n%b" % (first, self._dated.date_line, headers, connection, length, sent)
         )
         self.is_finished = True
 
@@ -74,7 +81,7 @@ class Reply:
         if self._is_http_1_0:
             self.keep_alive = False  # the end of the connection is the end of the body
         framing = b"transfer-encoding: chunked\r\n\r\n" if self._is_chunked else b"\r\n"
-        self._wire.write(status_line(status) + self._wire.date_line() + headers + self._connection_line() + framing)
+        self._wire.write(status_line(status) + self._dated.date_line + headers + self._connection_line() + framing)
 
     def write(self, data: bytes) -> None:
         """The next bytes of a started answer; never called with none."""

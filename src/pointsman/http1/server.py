@@ -156,16 +156,8 @@ class EdgeConnection(asyncio.Protocol):
         elif self._reply.flow is not None:
             self._reply.flow.resume_reading()
 
-    # --- called by the reply
-
-    def write(self, data: bytes) -> None:
-        self._transport.write(data)
-
     def abort(self) -> None:
         self._transport.abort()
-
-    def date_line(self) -> bytes:
-        return self._server.date_line
 
     # --- called by the server and its watchdog
 
@@ -239,8 +231,9 @@ class EdgeConnection(asyncio.Protocol):
     def _handle_next(self, head: RequestHead, body: bytes) -> None:
         self._due_at = _NEVER
         keep_alive = head.keep_alive and not self._server.is_draining
-        self._reply = Reply(self, keep_alive, has_body=head.method != "HEAD", is_http_1_0=head.is_http_1_0)
-        self._arrival.set_result((Request(head, body, self._received_at), self._reply))
+        reply = Reply(self._transport, self._server, keep_alive, head.method != "HEAD", head.is_http_1_0)
+        self._reply = reply
+        self._arrival.set_result((Request(head, body, self._received_at), reply))
 
     async def _serve(self) -> None:
         """Handle one request after the other until the task is cancelled."""
@@ -274,7 +267,7 @@ class EdgeConnection(asyncio.Protocol):
     def _refuse(self, error: GatewayError) -> None:
         """Answer with an error outside any handler, and close once the caller had time to read it."""
         headers, body = self._server.render_error(error, self._reader.head)
-        Reply(self, keep_alive=False).send(error.status, headers, body)
+        Reply(self._transport, self._server, keep_alive=False).send(error.status, headers, body)
         self._lingered_bytes = 0
         self._due_at = self._loop.time() + self._limits.linger_s
         if self._transport.can_write_eof():

@@ -78,14 +78,15 @@ class BaseAnswer:
         return _fault(verdict(status, error), f"status_{status}", error)
 
     def _outcome(self, fault: Fault | None, *, committed: bool) -> Outcome:
-        duration_s = self._clock.now() - self._began_at
-        times = self._ttfb_s, self._ttft_s, duration_s, self.usage
+        ttfb_s, ttft_s, duration_s = self._ttfb_s, self._ttft_s, self._clock.now() - self._began_at
         if fault is None:
-            return Outcome(OutcomeClass.OK, "", OK, None, False, None, committed, *times)
-        retry_after_s, confirmed = self._retry_after_s(), fault.confirmed
+            return Outcome(
+                OutcomeClass.OK, "", OK, None, False, None, committed, ttfb_s, ttft_s, duration_s, self.usage
+            )
         return Outcome(
-            fault.outcome_class, fault.detail, self.status, fault.error, confirmed, retry_after_s, committed, *times
-        )
+            fault.outcome_class, fault.detail, self.status, fault.error, fault.confirmed, self._retry_after_s(),
+            committed, ttfb_s, ttft_s, duration_s, self.usage,
+        )  # fmt: skip
 
     def gone(self, detail: str) -> Outcome:
         """The caller left, or the gateway ends: says nothing about the target."""

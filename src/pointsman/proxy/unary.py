@@ -1,5 +1,6 @@
 """A whole answer: nothing reaches the caller before it is complete and read, so any failure can fail over."""
 
+from pointsman.dialects.codec import AnswerFacts
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.http1.client import WireFailure
 from pointsman.proxy.answer import OK, BaseAnswer, Fault, in_band_fault, wire_fault
@@ -25,9 +26,10 @@ class UnaryAnswer(BaseAnswer):
         self._ttft_s = self._clock.now() - self._began_at
         facts = self.codec.read_answer(self.body)
         self.usage = facts.usage
-        fault = None
-        if facts.error is not None:
-            fault = in_band_fault(facts.error)
-        elif facts.fault is not None:
-            fault = Fault(OutcomeClass.BAD_PAYLOAD, facts.fault)
-        return self._outcome(fault, committed=False)
+        return self._outcome(_fault_of(facts), committed=False)
+
+
+def _fault_of(facts: AnswerFacts) -> Fault | None:
+    if facts.error is not None:
+        return in_band_fault(facts.error)
+    return None if facts.fault is None else Fault(OutcomeClass.BAD_PAYLOAD, facts.fault)

@@ -4,6 +4,8 @@ from pointsman.http1.reply import Reply, status_line
 
 
 class FakeWire:
+    date_line = b"date: now\r\n"
+
     def __init__(self) -> None:
         self.written, self.is_aborted = b"", False
 
@@ -12,9 +14,6 @@ class FakeWire:
 
     def abort(self) -> None:
         self.is_aborted = True
-
-    def date_line(self) -> bytes:
-        return b"date: now\r\n"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +41,7 @@ def test_a_status_has_its_line(status: int, line: bytes) -> None:
 def test_a_whole_answer_is_one_head_with_its_length(keep_alive: bool, is_http_1_0: bool, line: bytes) -> None:
     wire = FakeWire()
 
-    Reply(wire, keep_alive, is_http_1_0=is_http_1_0).send(200, b"x: y\r\n", b"abc")
+    Reply(wire, wire, keep_alive, is_http_1_0=is_http_1_0).send(200, b"x: y\r\n", b"abc")
 
     assert wire.written == b"HTTP/1.1 200 OK\r\ndate: now\r\nx: y\r\n" + line + b"content-length: 3\r\n\r\nabc"
 
@@ -50,7 +49,7 @@ def test_a_whole_answer_is_one_head_with_its_length(keep_alive: bool, is_http_1_
 def test_the_answer_to_head_has_the_length_only() -> None:
     wire = FakeWire()
 
-    Reply(wire, True, has_body=False).send(200, b"", b"abc")
+    Reply(wire, wire, True, has_body=False).send(200, b"", b"abc")
 
     assert wire.written.endswith(b"content-length: 3\r\n\r\n")
 
@@ -58,7 +57,7 @@ def test_the_answer_to_head_has_the_length_only() -> None:
 @pytest.mark.parametrize("keep_alive", [True, False])
 def test_a_streamed_answer_is_chunked(keep_alive: bool) -> None:
     wire = FakeWire()
-    reply = Reply(wire, keep_alive)
+    reply = Reply(wire, wire, keep_alive)
 
     reply.start(200, b"x: y\r\n")
     reply.write(b"a" * 17)
@@ -73,7 +72,7 @@ def test_a_streamed_answer_is_chunked(keep_alive: bool) -> None:
 @pytest.mark.parametrize("keep_alive", [True, False])
 def test_a_streamed_answer_on_http_1_0_ends_with_the_connection(keep_alive: bool) -> None:
     wire = FakeWire()
-    reply = Reply(wire, keep_alive, is_http_1_0=True)
+    reply = Reply(wire, wire, keep_alive, is_http_1_0=True)
 
     reply.start(200, b"")
     reply.write(b"abc")
@@ -84,7 +83,8 @@ def test_a_streamed_answer_on_http_1_0_ends_with_the_connection(keep_alive: bool
 
 
 def test_a_reply_knows_how_far_it_is() -> None:
-    reply = Reply(FakeWire(), True)
+    wire = FakeWire()
+    reply = Reply(wire, wire, True)
     states = [(reply.is_started, reply.is_finished, reply.status, reply.bytes_sent)]
 
     for step in (lambda: reply.start(201, b""), lambda: reply.write(b"abc"), reply.finish):
@@ -96,7 +96,7 @@ def test_a_reply_knows_how_far_it_is() -> None:
 
 def test_nothing_is_written_to_a_caller_that_is_gone() -> None:
     wire = FakeWire()
-    reply = Reply(wire, True)
+    reply = Reply(wire, wire, True)
     reply.is_gone = True
 
     reply.send(200, b"", b"")
@@ -111,6 +111,6 @@ def test_nothing_is_written_to_a_caller_that_is_gone() -> None:
 def test_an_aborted_reply_cuts_the_connection() -> None:
     wire = FakeWire()
 
-    Reply(wire, True).abort()
+    Reply(wire, wire, True).abort()
 
     assert wire.is_aborted
