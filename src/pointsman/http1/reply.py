@@ -51,8 +51,8 @@ class Reply:
         self,
         wire: Wire,
         dated: Dated,
-        keep_alive: bool,
-        has_body: bool = True,
+        keep_alive: bool,  # noqa: FBT001  # by position, as the others: one is made per request
+        has_body: bool = True,  # noqa: FBT001, FBT002
         is_http_1_0: bool = False,  # noqa: FBT001, FBT002
     ) -> None:
         self._wire, self._dated = wire, dated

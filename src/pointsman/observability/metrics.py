@@ -1,14 +1,14 @@
 """Prometheus metrics: labels from closed sets only; live state is read when scraped."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from pointsman.domain.decision import AttemptRecord, Decision
 from pointsman.domain.outcome import Usage
 from pointsman.domain.view import Breaker
+from pointsman.observability.decision_log import DecisionRecord
 from pointsman.observability.tally import CounterTally, HistogramTally
 
 DURATION_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
@@ -56,23 +56,27 @@ class Metrics:
         """Register a gauge that is read at scrape time."""
         self.registry.register(LiveGauge(f"pointsman_{name}", text, labels, read))
 
-    def request_ended(self, group: str, dialect: str, outcome: str, duration_s: float) -> None:
-        """`group` is empty for a request that named no known model: labels stay a closed set."""
-        self._requests.values[group, dialect, outcome] += 1
-        self._duration.observe((group,), duration_s)
+    def count(self, records: Sequence[DecisionRecord]) -> None:
+        """Count what has ended. In bulk: one at a time costs twice as much."""
+        # the group is empty for a request that named no known model: labels stay a closed set
+        self._requests.count(
+            [(record.group or "", record.facts.dialect if record.facts else "", record.reason) for record in records]
+        )
+        self._duration.observe([((record.group or "",), record.duration_s) for record in records])
+        self._decisions.count(
+            [(record.group or "", note.mode or "none") for record in records for note in record.decisions]
+        )
+        attempts = [attempt for record in records for attempt in record.attempts]
+        self._attempts.count([(attempt.target_id, attempt.outcome_class) for attempt in attempts])
+        self._ttft.observe(
+            [((attempt.target_id,), attempt.ttft_s) for attempt in attempts if attempt.ttft_s is not None]
+        )
+        self._failovers.count([(record.group or "",) for record in records for _ in record.attempts[1:]])
+        for record in records:
+            if record.usage is not None:
+                self._used(record.attempts[-1].target_id, record.usage)
 
-    def decided(self, decision: Decision) -> None:
-        self._decisions.values[decision.group.name, decision.pick.mode if decision.pick else "none"] += 1
-
-    def failed_over(self, group: str, times: int) -> None:
-        self._failovers.values[group,] += times
-
-    def attempt_ended(self, attempt: AttemptRecord) -> None:
-        self._attempts.values[attempt.target_id, attempt.outcome_class] += 1
-        if attempt.ttft_s is not None:
-            self._ttft.observe((attempt.target_id,), attempt.ttft_s)
-
-    def used(self, target_id: str, usage: Usage) -> None:
+    def _used(self, target_id: str, usage: Usage) -> None:
         """Tokens of a served request, in disjoint kinds."""
         tokens, cached = self._tokens.values, usage.cached_tokens or 0
         if usage.input_tokens is not None:

@@ -51,30 +51,16 @@ class Recorder:
     def digest(self) -> None:
         """Turn every note into its record and counts; also called before a scrape and at the very end."""
         records = [_record(ended) for ended in self._ended]
-        self._decisions.write(records)
-        for record, ended in zip(records, self._ended, strict=True):
-            self._measure(record, ended.exchange)
-            if self.logs_requests:
-                log.info("request", extra={"fields": _summary(record)})
         self._ended.clear()
-
-    def _measure(self, record: DecisionRecord, exchange: Exchange | None) -> None:
-        metrics, group = self._metrics, record.group or ""
-        metrics.request_ended(group, record.facts.dialect if record.facts else "", record.reason, record.duration_s)
-        if exchange is None:
-            return
-        for decision in exchange.decisions:
-            metrics.decided(decision)
-        for attempt in record.attempts:
-            metrics.attempt_ended(attempt)
-        if len(record.attempts) > 1:
-            metrics.failed_over(group, len(record.attempts) - 1)
-        if record.usage is not None:
-            metrics.used(record.attempts[-1].target_id, record.usage)
+        self._decisions.write(records)
+        self._metrics.count(records)
+        if self.logs_requests:
+            for record in records:
+                log.info("request", extra={"fields": _summary(record)})
 
 
 def _record(ended: Ended) -> DecisionRecord:
-    exchange, duration_s = ended.exchange, round(ended.duration_s, 6)
+    exchange, duration_s = ended.exchange, ended.duration_s
     when, caller, version = rfc3339(ended.utc_s), ended.caller.name, ended.config_version
     if exchange is None:
         return DecisionRecord(

@@ -88,15 +88,14 @@ class Exchange:
     @property
     def attempts(self) -> list[AttemptRecord]:
         """Every attempt that has ended, as records show it."""
-        rows = zip(self.picks, self.sent_at, self.outcomes, strict=False)  # the last one may be on its way
-        began_at = self.began_at
-        return [
-            AttemptRecord(
+        ended = []
+        for index, outcome in enumerate(self.outcomes):  # there may be one more pick, whose attempt is on its way
+            pick, started_s = self.picks[index], self.sent_at[index] - self.began_at
+            ended.append(AttemptRecord(
                 pick.target.id, pick.mode, pick.propensity, outcome.outcome_class, outcome.detail, outcome.status,
-                outcome.committed, sent_at - began_at, outcome.ttfb_s, outcome.ttft_s, outcome.duration_s,
-            )
-            for pick, sent_at, outcome in rows
-        ]  # fmt: skip
+                outcome.committed, started_s, outcome.ttfb_s, outcome.ttft_s, outcome.duration_s,
+            ))  # fmt: skip
+        return ended
 
     @property
     def last_mode(self) -> DecisionMode | None:

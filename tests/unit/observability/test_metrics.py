@@ -6,17 +6,34 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from pointsman.domain.decision import AttemptRecord, Decision, DecisionMode, Picked
+from pointsman.domain.decision import AttemptRecord, DecisionMode
 from pointsman.domain.outcome import Usage
 from pointsman.domain.view import Breaker
+from pointsman.observability.decision_log import DecisionNote, DecisionRecord
 from pointsman.observability.metrics import BREAKER_VALUE, DURATION_BUCKETS_S, Metrics
 from pointsman.testing import builders
 
-GROUP = builders.group("chat", "a/m", "b/m")
+PICKED = DecisionNote("weighted", "a/m", 0.5, ("a/m", "b/m"), (0.5, 0.5), {})
+NOBODY = DecisionNote(None, None, 0.0, (), (), {"a/m": "paused"})
 
 
 def attempt(*, ttft_s: float | None = 0.3) -> AttemptRecord:
     return AttemptRecord("a/m", DecisionMode.WEIGHTED, 0.5, "ok", "", 200, True, 0.0, 0.1, ttft_s, 1.0)
+
+
+def record(
+    *attempts: AttemptRecord,
+    group: str | None = "chat",
+    decisions: tuple[DecisionNote, ...] = (),
+    reason: str = "ok",
+    duration_s: float = 0.1,
+    usage: Usage | None = None,
+) -> DecisionRecord:
+    facts = None if group is None else builders.facts()
+    return DecisionRecord(
+        "2026-11-30T12:00:00.000Z", "r", 1, "alice", group, "weighted", facts, decisions, attempts, 200, reason,
+        duration_s, usage, None,
+    )  # fmt: skip
 
 
 def families(metrics: Metrics) -> dict[str, Metric]:
@@ -27,14 +44,10 @@ def families(metrics: Metrics) -> dict[str, Metric]:
 def busy() -> Metrics:
     """Metrics of a gateway that has done everything once."""
     metrics = Metrics()
-    metrics.request_ended("chat", "openai_chat", "ok", 0.7)
-    metrics.request_ended("", "", "model_not_found", 0.001)
-    metrics.decided(Decision(GROUP, Picked(builders.target("a/m"), DecisionMode.WEIGHTED, 0.5)))
-    metrics.decided(Decision(GROUP, None))
-    metrics.attempt_ended(attempt())
-    metrics.attempt_ended(attempt(ttft_s=None))
-    metrics.failed_over("chat", 1)
-    metrics.used("a/m", Usage(input_tokens=100, output_tokens=20, cached_tokens=30))
+    usage = Usage(input_tokens=100, output_tokens=20, cached_tokens=30)
+    both = attempt(ttft_s=None), attempt()
+    served = record(*both, decisions=(PICKED, NOBODY), duration_s=0.7, usage=usage)
+    metrics.count([served, record(group=None, reason="model_not_found", duration_s=0.001)])
     metrics.live_gauge("breaker", "State.", ("target",), lambda: [(("a/m",), BREAKER_VALUE[Breaker.HALF_OPEN])])
     return metrics
 
@@ -58,8 +71,7 @@ def test_every_metric_has_a_known_prefix_and_a_text(busy: Metrics) -> None:
 
 
 def test_buckets_of_a_histogram_are_cumulative_and_end_with_the_count(busy: Metrics) -> None:
-    for duration_s in (0.01, 0.05, 0.2, 3, 1_000):
-        busy.request_ended("chat", "openai_chat", "ok", duration_s)
+    busy.count([record(duration_s=duration_s) for duration_s in (0.01, 0.05, 0.2, 3, 1_000)])
 
     family = families(busy)["pointsman_request_duration_seconds"]
 
@@ -76,7 +88,7 @@ def test_buckets_of_a_histogram_are_cumulative_and_end_with_the_count(busy: Metr
 def test_value_on_a_bound_belongs_to_its_bucket() -> None:
     metrics = Metrics()
 
-    metrics.request_ended("chat", "openai_chat", "ok", 0.05)
+    metrics.count([record(duration_s=0.05)])
 
     labels = {"group": "chat", "le": "0.05"}
     assert metrics.registry.get_sample_value("pointsman_request_duration_seconds_bucket", labels) == 1
@@ -108,7 +120,7 @@ def test_attempt_without_content_adds_nothing_to_the_time_to_it(busy: Metrics) -
 def test_tokens_are_counted_in_disjoint_kinds(usage: Usage, kinds: dict[str, float]) -> None:
     metrics = Metrics()
 
-    metrics.used("a/m", usage)
+    metrics.count([record(attempt(), usage=usage)])
 
     found = {labels["kind"]: value for _, name, labels, value in samples(metrics) if name == "pointsman_tokens_total"}
     assert found == kinds
@@ -128,7 +140,7 @@ def test_live_gauge_is_read_at_each_scrape() -> None:
 def test_label_values_are_escaped() -> None:
     metrics = Metrics()
 
-    metrics.request_ended('a"b\\c\nd', "openai_chat", "ok", 0.1)
+    metrics.count([record(group='a"b\\c\nd')])
 
     groups = {labels["group"] for _, name, labels, _ in samples(metrics) if name == "pointsman_requests_total"}
     assert groups == {'a"b\\c\nd'}

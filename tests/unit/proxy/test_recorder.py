@@ -104,7 +104,7 @@ def test_record_names_group_strategy_caller_and_version(digest: Digest) -> None:
     record = records[0]
     assert (record["group"], record["strategy"], record["caller"]) == ("chat", "failover", "alice")
     assert (record["config_version"], record["status"], record["reason"]) == (7, 200, "ok")
-    assert (record["time"], record["duration_s"]) == ("2026-11-30T12:00:00.123Z", 0.123457)
+    assert (record["time"], record["duration_s"]) == ("2026-11-30T12:00:00.123Z", 0.123456789)
     assert record["usage"]["input_tokens"] == 10
     assert record["cost_usd"] is None
 
