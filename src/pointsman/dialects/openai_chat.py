@@ -94,6 +94,8 @@ class OpenAIChat:
             return PLAIN_EVENT if wire.is_json(data) else _MALFORMED_EVENT  # other shapes are not ours to judge
         except wire.UNREADABLE:
             return _MALFORMED_EVENT if data.strip() else PLAIN_EVENT  # an event without data says nothing
+        if not before_content and wire.is_plain_delta(payload):
+            return PLAIN_EVENT
         error = wire.error_in(payload)
         if error is not None:
             return EventFacts(error=error)

@@ -123,6 +123,14 @@ def has_content(delta: Raw) -> bool:
     return any(name != "role" and bytes(value) not in _NOTHING for name, value in fields.items())
 
 
+def is_plain_delta(payload: Payload) -> bool:
+    """The usual event of a stream: one choice goes on, and nothing else is said."""
+    choices = payload.choices
+    if choices is None or len(choices) != 1 or payload.usage is not None or payload.error is not NULL:
+        return False
+    return choices[0].finish_reason is None and choices[0].error is NULL
+
+
 def says_nothing(payload: Payload) -> bool:
     """An answer that the provider itself calls empty (B-16): stopped at once, no token, no content."""
     if payload.usage is None or payload.usage.completion_tokens != 0 or not payload.choices:
