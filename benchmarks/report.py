@@ -8,7 +8,7 @@ from msgspec import Struct
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.cases import Case
+from benchmarks.cases import Case, Limit
 from benchmarks.measure import Round
 from benchmarks.stats import Spread, ratios, spread
 
@@ -27,6 +27,24 @@ class Row(Struct, frozen=True):
     ratio: Spread  # gateway over relay, round by round
     measured: int  # requests or events of all rounds of the gateway
     load_busy_ratio: float
+    limit: Limit | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.case}: {self.figure}"
+
+    @property
+    def added_us(self) -> float:
+        """Median of what the gateway adds to the relay, round by round."""
+        return statistics.median(ours - theirs for theirs, ours in zip(self.relay_us, self.gateway_us, strict=True))
+
+    @property
+    def is_above_limit(self) -> bool:
+        limit = self.limit
+        return limit is not None and (
+            (limit.ratio is not None and self.ratio.median > limit.ratio)
+            or (limit.added_us is not None and self.added_us > limit.added_us)
+        )
 
 
 class Machine(Struct, frozen=True):
@@ -46,8 +64,6 @@ class Result(Struct, frozen=True):
 
     rows: list[Row]
     machine: Machine
-    binding_ratio: float | None  # None: the binding case was not measured
-    binding_limit: float
 
 
 def rows_of(case: Case, rounds: Mapping[str, Sequence[Round]]) -> list[Row]:
@@ -63,7 +79,7 @@ def rows_of(case: Case, rounds: Mapping[str, Sequence[Round]]) -> list[Row]:
         rows.append(
             Row(
                 case.title, figure.title, values.get("direct", []), values["relay"], values["gateway"],
-                ratio, measured, busy,
+                ratio, measured, busy, figure.limit,
             )
         )  # fmt: skip
     return rows
@@ -82,9 +98,7 @@ def write(result: Result, out: TextIO) -> None:
         out.write(plain_table([_HEADERS, *lines]))
     out.write("Values are medians over the rounds. load busy: share of its core that the mock and the load used.\n")
     out.write(_machine_line(result.machine))
-    if result.binding_ratio is not None:
-        verdict = "within" if result.binding_ratio <= result.binding_limit else "ABOVE"
-        out.write(f"binding ratio {result.binding_ratio:.2f}: {verdict} the limit of {result.binding_limit:.2f}\n")
+    out.writelines(_verdict(row) for row in result.rows)
 
 
 def plain_table(lines: Sequence[Sequence[str]]) -> str:
@@ -111,6 +125,16 @@ def _cells(row: Row) -> tuple[str, ...]:
         str(row.measured),
         f"{row.load_busy_ratio:.0%}",
     )
+
+
+def _verdict(row: Row) -> str:
+    if row.limit is None:
+        return ""
+    verdict = "ABOVE" if row.is_above_limit else "within"
+    if row.limit.ratio is not None:
+        return f"{row.name}: ratio {row.ratio.median:.2f}, {verdict} the limit of {row.limit.ratio:.2f}\n"
+    found_ms, limit_ms = row.added_us / 1e3, (row.limit.added_us or 0.0) / 1e3
+    return f"{row.name}: {found_ms:.1f} ms more than the relay, {verdict} the limit of {limit_ms:.1f} ms\n"
 
 
 def _median(values_us: Sequence[float]) -> str:

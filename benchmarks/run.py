@@ -21,8 +21,9 @@ import uvloop
 import yaml
 from msgspec import Struct
 
-from benchmarks.cases import BINDING_CASE, BINDING_RATIO, CASES, Case
+from benchmarks.cases import CASES, Case
 from benchmarks.cpu import Cores, available_cores, calibration_ms, pinned
+from benchmarks.guard import record, rises
 from benchmarks.load import LoadError
 from benchmarks.measure import Round, Window, measure
 from benchmarks.payloads import MODEL
@@ -140,8 +141,7 @@ def run(options: Options) -> Result:
         os.cpu_count() or 1, cores.subject, cores.load, platform.python_version(), load_average, os.getloadavg(),
         spread(calibrations),
     )  # fmt: skip
-    binding = next((row.ratio.median for row in rows if row.case == CASES[BINDING_CASE].title), None)
-    return Result(rows, machine, binding, BINDING_RATIO)
+    return Result(rows, machine)
 
 
 def _calibrate(cores: Cores) -> float:
@@ -157,7 +157,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=9, help="rounds of each case and contestant")
     parser.add_argument("--only", choices=CASES, action="append", help="run only this case; may be repeated")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every value there, too")
-    parser.add_argument("--gate", action="store_true", help=f"exit with 1 if the ratio is above {BINDING_RATIO}")
+    parser.add_argument("--gate", action="store_true", help="exit with 1 if a figure is above its limit")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write the ratios there, to be guarded")
+    parser.add_argument("--guard", type=Path, metavar="FILE", help="exit with 1 if a ratio is far above the one there")
     parser.add_argument(
         "--gateway", default=_GATEWAY_COMMAND, metavar="COMMAND",
         help="command under test; may use {python}, {config}, {port} and {upstream_port}",
@@ -165,8 +167,6 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     found = parser.parse_args(arguments)
     if found.rounds < 1 or found.seconds <= 0 or found.warmup < 0:
         parser.error("--rounds must be at least 1, --seconds above 0, --warmup not below 0")
-    if found.gate and found.only and BINDING_CASE not in found.only:
-        parser.error(f"--gate needs the case {BINDING_CASE!r}")
     return found
 
 
@@ -188,8 +188,12 @@ def main() -> int:
     write(result, sys.stdout)
     if arguments.json is not None:
         arguments.json.write_bytes(msgspec.json.format(msgspec.json.encode(result)) + b"\n")
-    exceeded = arguments.gate and result.binding_ratio is not None and result.binding_ratio > BINDING_RATIO
-    return GATE_FAILED if exceeded else 0
+    if arguments.record is not None:
+        record(result, arguments.record)
+    risen = [] if arguments.guard is None else rises(result, arguments.guard)
+    sys.stderr.writelines(risen)
+    is_above = arguments.gate and any(row.is_above_limit for row in result.rows)
+    return GATE_FAILED if risen or is_above else 0
 
 
 if __name__ == "__main__":

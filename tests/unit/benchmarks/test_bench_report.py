@@ -9,9 +9,11 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from benchmarks import payloads
-from benchmarks.cases import BINDING_CASE, CASES
+from benchmarks.cases import CASES, Limit
+from benchmarks.guard import TOLERANCE, record, rises
 from benchmarks.measure import Round
 from benchmarks.report import Machine, Result, Row, plain_table, rows_of, write
 from benchmarks.run import gateway_config, parse
@@ -24,8 +26,8 @@ ROW = Row(
 )
 
 
-def result(binding_ratio: float | None = 1.5) -> Result:
-    return Result([ROW], MACHINE, binding_ratio, binding_limit=2.0)
+def result(limit: Limit | None = None) -> Result:
+    return Result([structs.replace(ROW, limit=limit)], MACHINE)
 
 
 def written(found: Result) -> str:
@@ -116,15 +118,61 @@ def test_report_shows_medians_ratio_and_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "verdict"),
-    [(1.5, "binding ratio 1.50: within the limit of 2.00"), (2.5, "binding ratio 2.50: ABOVE the limit of 2.00")],
+    ("limit", "is_above", "verdict"),
+    [
+        (Limit(ratio=1.5), False, "ratio 1.50, within the limit of 1.50"),
+        (Limit(ratio=1.4), True, "ratio 1.50, ABOVE the limit of 1.40"),
+        (Limit(added_us=50), False, "0.1 ms more than the relay, within the limit of 0.1 ms"),
+        (Limit(added_us=49), True, "0.1 ms more than the relay, ABOVE the limit of 0.0 ms"),
+    ],
 )
-def test_report_ends_with_the_verdict(ratio: float, verdict: str) -> None:
-    assert written(result(ratio)).splitlines()[-1] == verdict
+def test_report_ends_with_the_verdict(limit: Limit, is_above: bool, verdict: str) -> None:
+    found = result(limit)
+
+    assert written(found).splitlines()[-1] == f"1 KB, c=64: CPU per request: {verdict}"
+    assert found.rows[0].is_above_limit is is_above
 
 
-def test_without_the_binding_case_there_is_no_verdict() -> None:
-    assert "binding" not in written(result(None))
+def test_a_figure_without_a_limit_has_no_verdict() -> None:
+    assert "limit" not in written(result())
+    assert not result().rows[0].is_above_limit
+
+
+# --- the guard
+
+
+@pytest.mark.parametrize(("recorded", "is_risen"), [(1.5, False), (1.5 / TOLERANCE, False), (1.4 / TOLERANCE, True)])
+def test_a_ratio_far_above_the_recorded_one_is_told(tmp_path: Path, recorded: float, is_risen: bool) -> None:
+    path = tmp_path / "recorded.json"
+    path.write_bytes(msgspec.json.encode({ROW.name: recorded}))
+
+    assert bool(rises(result(Limit(ratio=2.0)), path)) is is_risen
+
+
+def test_what_was_recorded_has_not_risen(tmp_path: Path) -> None:
+    path, found = tmp_path / "recorded.json", result(Limit(ratio=2.0))
+    record(found, path)
+
+    assert json.loads(path.read_bytes()) == {ROW.name: 1.5}
+    assert rises(found, path) == []
+
+
+def test_a_figure_that_was_never_recorded_is_not_guarded(tmp_path: Path) -> None:
+    path = tmp_path / "recorded.json"
+    path.write_bytes(b"{}")
+
+    assert rises(result(Limit(ratio=2.0)), path) == []
+
+
+def test_the_recorded_ratios_are_of_figures_that_are_measured() -> None:
+    recorded = json.loads(Path("benchmarks/recorded.json").read_bytes())
+
+    assert recorded.keys() == {
+        f"{case.title}: {figure.title}"
+        for case in CASES.values()
+        for figure in case.figures
+        if figure.limit is not None and figure.limit.ratio is not None
+    }
 
 
 def test_result_survives_json() -> None:
@@ -152,7 +200,6 @@ def test_cases_can_be_chosen() -> None:
         (["--seconds", "0"], "--seconds above 0"),
         (["--warmup", "-1"], "--warmup not below 0"),
         (["--only", "nothing"], "invalid choice: 'nothing'"),
-        (["--gate", "--only", "sse"], "--gate needs the case 'unary'"),
     ],
 )
 def test_impossible_options_are_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,10 +207,6 @@ def test_impossible_options_are_refused(arguments: list[str], message: str, caps
         parse(arguments)
 
     assert message in capsys.readouterr().err
-
-
-def test_gate_may_go_with_the_binding_case() -> None:
-    assert parse(["--gate", "--only", BINDING_CASE]).gate
 
 
 def test_measured_gateway_has_a_valid_configuration(tmp_path: Path) -> None:
