@@ -39,13 +39,10 @@ class Reply:
     After the caller is gone every call does nothing, so nobody has to ask first.
     """
 
-    status = 0  # of the head that was sent
-    bytes_sent = 0  # of the body
-    is_started = False
-    is_finished = False
-    is_gone = False
-    flow: ReadFlow | None = None
-    _is_chunked = False
+    __slots__ = (
+        "_dated", "_has_body", "_is_chunked", "_is_http_1_0", "_wire", "bytes_sent", "flow", "is_finished", "is_gone",
+        "is_started", "keep_alive", "status",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -57,6 +54,9 @@ class Reply:
     ) -> None:
         self._wire, self._dated = wire, dated
         self.keep_alive, self._has_body, self._is_http_1_0 = keep_alive, has_body, is_http_1_0
+        self.status = self.bytes_sent = 0  # of the head that was sent; of the body
+        self.is_started = self.is_finished = self.is_gone = self._is_chunked = False
+        self.flow: ReadFlow | None = None
 
     def send(self, status: int, headers: bytes, body: bytes) -> None:
         """A whole answer. `headers` are complete lines without any framing header."""

@@ -16,6 +16,9 @@ class ReadPhase(Enum):
     BODY = auto()
 
 
+_IDLE = ReadPhase.IDLE  # an attribute of an enumeration is searched for each time
+
+
 class RequestReader:
     """Reads one request after the other; bytes of the next one wait until it is asked for."""
 
@@ -47,7 +50,7 @@ class RequestReader:
             return self._read_body(self.head, data)
         if self._buffer:
             data, self._buffer = self._buffer + data, b""
-        if data[:1] in b"\r\n" and self.phase is ReadPhase.IDLE:
+        if data[:1] in b"\r\n" and self.phase is _IDLE:
             data = data.lstrip(b"\r\n")  # RFC 9112 2.2: empty lines before a request are allowed
             if not data:
                 return None
@@ -58,7 +61,7 @@ class RequestReader:
         head, body_at = found
         length = head.content_length
         if len(data) == body_at + length and not head.is_chunked and length <= self._body_limit_bytes:
-            self.phase = ReadPhase.IDLE  # the usual case: a whole request and nothing else in one read
+            self.phase = _IDLE  # the usual case: a whole request and nothing else in one read
             return head, data[body_at:]
         return self._begin_body(head, data[body_at:])
 

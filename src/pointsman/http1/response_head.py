@@ -35,7 +35,7 @@ def read_response_head(status: int, raw: bytes, limits: UpstreamLimits) -> Respo
         return None
     if raw.count(b"\n") > limits.header_count + 1:
         return None
-    headers = HeaderBlock(raw[raw.index(b"\r\n") :])
+    headers = HeaderBlock(raw)  # the status line has no line end before it, and so is no header
     if _CODING in headers.lowered and headers[b"transfer-encoding"].lower() != b"chunked":
         return None  # a coding that is not decoded here, or more than one
     return ResponseHead(status, headers)

@@ -16,6 +16,7 @@ from pointsman.routing.retry_after import retry_after_s
 from pointsman.upstream.faults import CLASS_BY_FAULT
 
 OK = 200
+_SERVED = OutcomeClass.OK  # an attribute of an enumeration is searched for each time
 
 
 class Fault(Struct, frozen=True):
@@ -30,18 +31,18 @@ class Fault(Struct, frozen=True):
 class BaseAnswer:
     """Takes one upstream answer; `conclude` says how it ended."""
 
-    has_content = False
-    head: ResponseHead | None = None
-    usage: Usage | None = None
     done: "asyncio.Future[WireFailure | None]"  # from bind on
-    _ttfb_s: float | None = None
-    _ttft_s: float | None = None
-    _body_bytes = 0
 
     def __init__(self, codec: Codec, limits: UpstreamLimits, clock: Clock) -> None:
         self.codec, self.limits, self._clock = codec, limits, clock
         self._began_at = clock.now()
+        self.has_content = False
+        self.head: ResponseHead | None = None
+        self.usage: Usage | None = None
+        self._ttfb_s: float | None = None
+        self._ttft_s: float | None = None
         self._parts: list[bytes] = []  # of a body that is read as a whole
+        self._body_bytes = 0
 
     def bind(self, flow: ReadFlow, done: "asyncio.Future[WireFailure | None]") -> None:
         """The connection the answer comes over; a second call means that the request was sent anew."""
@@ -80,9 +81,7 @@ class BaseAnswer:
     def _outcome(self, fault: Fault | None, *, committed: bool) -> Outcome:
         ttfb_s, ttft_s, duration_s = self._ttfb_s, self._ttft_s, self._clock.now() - self._began_at
         if fault is None:
-            return Outcome(
-                OutcomeClass.OK, "", OK, None, False, None, committed, ttfb_s, ttft_s, duration_s, self.usage
-            )
+            return Outcome(_SERVED, "", OK, None, False, None, committed, ttfb_s, ttft_s, duration_s, self.usage)
         return Outcome(
             fault.outcome_class, fault.detail, self.status, fault.error, fault.confirmed, self._retry_after_s(),
             committed, ttfb_s, ttft_s, duration_s, self.usage,

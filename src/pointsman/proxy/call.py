@@ -25,13 +25,12 @@ from pointsman.upstream import request as upstream_request
 class Call:
     """What stays the same over all attempts of a request."""
 
-    answer: UnaryAnswer | StreamAnswer | None = None  # of the latest attempt
-
     def __init__(
         self, parts: Parts, codec: Codec, request: Request, reply: Reply, exchange: Exchange, parsed: ParsedRequest
     ) -> None:
         self._parts, self._codec, self._request, self._reply = parts, codec, request, reply
         self._exchange, self._parsed = exchange, parsed
+        self.answer: UnaryAnswer | StreamAnswer | None = None  # of the latest attempt
 
     def send(self, target: Target) -> Awaitable[WireFailure | None]:
         """Begin an attempt; `conclude` what comes of it. No coroutine of its own: each one costs on every wake-up."""

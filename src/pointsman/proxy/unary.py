@@ -21,7 +21,7 @@ class UnaryAnswer(BaseAnswer):
         """How the attempt ended."""
         if failure is not None:
             return self._outcome(wire_fault(failure), committed=False)
-        if self.status != OK:
+        if self.head is None or self.head.status != OK:
             return self._outcome(self._refused(), committed=False)
         self._ttft_s = self._clock.now() - self._began_at
         facts = self.codec.read_answer(self.body)

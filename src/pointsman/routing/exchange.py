@@ -57,6 +57,7 @@ class Finish(Struct, frozen=True):
 Command = Send | Wait | Finish
 
 OK = Finish(FinishReason.OK)
+_OK = OutcomeClass.OK  # an attribute of an enumeration is searched for each time
 
 
 class Signals(Protocol):
@@ -72,14 +73,13 @@ class Signals(Protocol):
 class Exchange:
     """All decisions and attempts of one request, within one deadline and one snapshot."""
 
-    _tried: frozenset[str] = NOBODY  # targets that must not be picked (again)
-    _wait_limit: float | None = None  # set by the first wait for a paused target
-
     def __init__(
         self, ask: Ask, group: ModelGroup, signals: Signals, rng: Rng, *, began_at: float, deadline: float
     ) -> None:
         self.ask, self.group, self._signals, self._rng = ask, group, signals, rng
         self.began_at, self.deadline = began_at, deadline
+        self._tried = NOBODY  # targets that must not be picked (again)
+        self._wait_limit: float | None = None  # set by the first wait for a paused target
         self.decisions: list[Decision] = []  # one per attempt, and a last one when nobody could be picked
         self.picks: list[Picked] = []  # the targets that attempts went to, in order
         self.sent_at: list[float] = []  # monotonic seconds of each attempt
@@ -120,7 +120,7 @@ class Exchange:
     def finished(self, outcome: Outcome, now: float) -> Command:
         """An attempt ended; what now?"""
         self.outcomes.append(outcome)
-        if outcome.outcome_class is OutcomeClass.OK:
+        if outcome.outcome_class is _OK:
             return OK
         if not retry.may_go_on(outcome):
             return self._stop(outcome)

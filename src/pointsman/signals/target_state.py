@@ -7,6 +7,8 @@ from pointsman.domain.view import TargetView
 from pointsman.signals.evidence import CallerEvidence
 from pointsman.signals.pauses import Attempt, Pauses
 
+_OK = OutcomeClass.OK  # an attribute of an enumeration is searched for each time
+
 
 class Lease:
     """One attempt in flight. Released exactly once, synchronously, however the attempt ends."""
@@ -49,7 +51,7 @@ class TargetState:
         self._leases.remove(lease)
         if self._probe is lease:
             self._probe = None
-        if outcome.outcome_class is OutcomeClass.OK and self._pauses.is_spotless:
+        if outcome.outcome_class is _OK and self._pauses.is_spotless:
             return False  # the usual end: nothing to clear
         is_shared = self._callers.has_two_within(policy.shared_window_s, now)
         attempt = Attempt(lease.caller, lease.started_at, is_target_shared=is_shared)
