@@ -57,7 +57,7 @@ class App:
         limits = UpstreamLimits()
         self._pool = ConnectionPool(loop, limits, self._watchdog)
         front_door = self._front_door(loop, limits)
-        self._edge = EdgeServer(front_door, front_door.render_error, _edge_limits(settings), self._watchdog)
+        self._edge = EdgeServer(front_door, _edge_limits(settings), self._watchdog)
         self._admin = AdminServer(application(self.metrics.exposition, lambda: self.live.is_ready, self.status))
         self._reloader = Reloader(loaded, self.live, self, self.metrics, self._clock)
         self._reloading: asyncio.Task[None] | None = None

@@ -19,7 +19,20 @@ app = typer.Typer(
     help="An LLM gateway whose routing you can prove.",
 )
 
+keys = typer.Typer(no_args_is_help=True, help="Keys of callers.")
+app.add_typer(keys, name="keys")
+
 _DEMO_MAX_PORT = 65534  # the admin listener needs the one after it
+
+_NEW_KEY = """\
+{secret}
+
+That is the key. Hand it over now: it is kept nowhere and not shown again.
+Declare it in {file}, in the list `auth.keys`, with `auth.mode: keys`:
+
+    {declaration}
+"""
+_PEPPER_NOTE = "It is hashed with the pepper at {path}; a gateway elsewhere needs a copy of that file."
 
 Config = Annotated[
     Path, typer.Option("--config", "-c", envvar="POINTSMAN_CONFIG", help="The configuration file.", show_default=True)
@@ -32,7 +45,7 @@ def serve(config: Config = Path("pointsman.yaml")) -> None:
     from pointsman import app as gateway  # noqa: PLC0415
     from pointsman.observability.logging import configure  # noqa: PLC0415
 
-    loaded = _load(config)
+    loaded = _load(config, keeps_pepper=True)
     configure(loaded.settings.log_level)
     for line in (*map(str, loaded.warnings), *loaded.notes):
         typer.echo(line, err=True)
@@ -105,12 +118,44 @@ def demo(
             _fail(f"cannot start: {error}. Is another process using the port? Try --port.")
 
 
-def _load(path: Path) -> "Loaded":
+@keys.command()
+def create(
+    name: Annotated[str, typer.Option(metavar="NAME", help="Who gets it; records name the caller so.")],
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN", help="A group or alias it may use, * for any part; repeat for more. Default: all."
+        ),
+    ] = None,
+    scope: Annotated[
+        list[str] | None, typer.Option(metavar="SCOPE", help="chat or explain; repeat for more. Default: chat.")
+    ] = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="INSTANT", help="E.g. 2027-01-31T18:00:00Z. Default: never.")
+    ] = None,
+    config: Config = Path("pointsman.yaml"),
+) -> None:
+    """Make a key: prints it once, and the line that declares it in the configuration."""
+    from pointsman.config.new_key import create_key  # noqa: PLC0415
+    from pointsman.config.problems import ConfigError  # noqa: PLC0415
+
+    given = {"name": name, "models": models, "scopes": scope, "expires": expires}
+    wanted = {field: value for field, value in given.items() if value}
+    try:
+        key = create_key(config, wanted, environ=os.environ, now_utc_s=time.time())
+    except ConfigError as error:
+        _fail(str(error))
+    typer.echo(_NEW_KEY.format(secret=key.secret.reveal(), declaration=key.declaration, file=config))
+    if key.pepper_path is not None:
+        typer.echo(_PEPPER_NOTE.format(path=key.pepper_path))
+
+
+def _load(path: Path, *, keeps_pepper: bool = False) -> "Loaded":
     from pointsman.config.load import load  # noqa: PLC0415
     from pointsman.config.problems import ConfigError  # noqa: PLC0415
 
     try:
-        return load(path, environ=os.environ, created_utc=int(time.time()))
+        return load(path, environ=os.environ, created_utc=int(time.time()), keeps_pepper=keeps_pepper)
     except ConfigError as error:
         _fail(str(error))
 

@@ -19,6 +19,7 @@ from pointsman.config.file_watch import FileWatch
 from pointsman.config.load import Loaded, Source
 from pointsman.config.problems import ConfigError
 from pointsman.config.settings import NEEDS_RESTART, Settings
+from pointsman.config.values import is_loopback
 from pointsman.domain.ports import Clock
 from pointsman.domain.snapshot import Snapshot
 from pointsman.observability.metrics import Metrics, Sample
@@ -28,6 +29,7 @@ from pointsman.proxy.recorder import rfc3339
 log = logging.getLogger(__name__)
 
 WATCH_S = 1.0  # soon enough for a person who has just saved the file; a look costs one `stat`
+_OPEN_DOOR = "auth.mode: none would serve everybody at {address} until a restart. Restart the gateway instead."
 _SWITCH_S = 0.0005  # Python's own 5 ms would hold up every read of every request while a file is compiled
 
 
@@ -125,7 +127,10 @@ class Reloader:
             check = f"`pointsman check {self._source.path}` shows it"
             self._refuse(trigger, (f"the file cannot be read because of {type(error).__name__}; {check}",))
         else:
-            self._accept(trigger, loaded)
+            if loaded.snapshot.keys is None and not is_loopback(self.settings.listen.host):
+                self._refuse(trigger, (_OPEN_DOOR.format(address=self.settings.listen),))
+            else:
+                self._accept(trigger, loaded)
 
     def _refuse(self, trigger: Trigger, problems: tuple[str, ...]) -> None:
         self._end(trigger, Result.REFUSED, problems)

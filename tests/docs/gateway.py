@@ -1,6 +1,7 @@
 """One run of the whole gateway, which documents are compared with."""
 
 import asyncio
+import json
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -12,16 +13,17 @@ from pointsman.app import App, new_loop
 from pointsman.config.load import load
 from pointsman.domain.outcome import Usage
 from pointsman.observability.decision_log import DecisionRecord
-from pointsman.testing import Chat, FakeProvider, Received, Status
+from pointsman.testing import Chat, FakeProvider, Received, Status, keys
 from pointsman.testing.wire import Reply, Wire, chat_request
 
 USAGE = Usage(input_tokens=20, output_tokens=5, cached_tokens=8)
+KEY = "callers-own"  # of a caller who may use every group but one
 QUOTA = (("x-ratelimit-remaining-requests", "7"), ("x-internal-host", "secret"))
 
 CONFIGURATION = """\
 version: 1
 server: {{listen: 127.0.0.1:0, admin_listen: 127.0.0.1:0, response_headers: {headers}}}
-auth: {{mode: none}}
+auth: {auth}
 records: {{decisions: {{path: decisions.jsonl}}}}
 providers:
   good: {{kind: vllm, base_url: '{good}'}}
@@ -31,10 +33,11 @@ models:
   one: {{targets: [{{model: good/m}}]}}
   two: {{strategy: failover, targets: [{{model: bad/m}}, {{model: good/m}}]}}
   spent: {{on_all_unavailable: refuse, targets: [{{model: limited/m}}]}}
+  foreign: {{targets: [{{model: good/m}}]}}
 """
 
 REQUEST_HEADERS = (
-    ("authorization", "Bearer callers-own"),
+    ("authorization", f"Bearer {KEY}"),
     ("cookie", "a=b"),
     ("openai-beta", "assistants=v2"),
     ("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
@@ -43,21 +46,31 @@ REQUEST_HEADERS = (
     ("x-request-id", "callers-own-1"),
 )
 
-PROBE = "GET {path} HTTP/1.1\r\nhost: test\r\n\r\n"
+AUTH = keys.section(keys.declaration(KEY, models=["one", "two", "spent"]))
+
+
+def ask(model: str, *headers: tuple[str, str], **fields: object) -> bytes:
+    """A chat request with the key."""
+    return chat_request(model, headers=(("x-api-key", KEY), *headers), **fields)
+
+
+PROBE = f"GET {{path}} HTTP/1.1\r\nhost: test\r\nx-api-key: {KEY}\r\n\r\n"
 REQUESTS: dict[str, bytes] = {
     "whole": chat_request("one", headers=REQUEST_HEADERS),
-    "streamed": chat_request("one", stream=True),
-    "failed over": chat_request("two"),
-    "rate limited": chat_request("spent"),
-    "HTTP/1.0": chat_request("one", headers=(("connection", "keep-alive"),)).replace(b"HTTP/1.1", b"HTTP/1.0"),
-    "unknown model": chat_request("no-such-model"),
-    "not JSON": chat_request("one").replace(b'{"model"', b'["model"'),
+    "streamed": ask("one", stream=True),
+    "failed over": ask("two"),
+    "rate limited": ask("spent"),
+    "HTTP/1.0": ask("one", ("connection", "keep-alive")).replace(b"HTTP/1.1", b"HTTP/1.0"),
+    "no key": chat_request("one"),
+    "foreign model": ask("foreign"),
+    "unknown model": ask("no-such-model"),
+    "not JSON": ask("one").replace(b'{"model"', b'["model"'),
     "wrong method": PROBE.format(path="/v1/chat/completions").encode(),
     "wrong path": PROBE.format(path="/v2").encode(),
     "list of models": PROBE.format(path="/v1/models").encode(),
     "one model": PROBE.format(path="/v1/models/one").encode(),
     "no host": b"GET /v1/models HTTP/1.1\r\n\r\n",
-    "too long": chat_request("one").replace(b"content-length: ", b"content-length: 99999999"),
+    "too long": ask("one").replace(b"content-length: ", b"content-length: 99999999"),
     "alive?": PROBE.format(path="/livez").encode(),
     "ready?": PROBE.format(path="/readyz").encode(),
     "root": PROBE.format(path="/").encode(),
@@ -65,7 +78,12 @@ REQUESTS: dict[str, bytes] = {
 PROBES = frozenset(("alive?", "ready?", "root"))
 STREAMS = frozenset(("streamed",))
 ROUTED = frozenset(("whole", "streamed", "failed over", "rate limited", "HTTP/1.0"))
-ERRORS = frozenset(("rate limited", "unknown model", "not JSON", "wrong method", "wrong path", "no host", "too long"))
+ERRORS = frozenset(
+    (
+        "rate limited", "no key", "foreign model", "unknown model", "not JSON", "wrong method", "wrong path", "no host",
+        "too long",
+    )
+)  # fmt: skip
 
 
 class Run(Struct):
@@ -97,7 +115,7 @@ async def _run(folder: Path, headers: str) -> Run:
     ):
         file = folder / "pointsman.yaml"
         urls = {"good": good.base_url, "bad": bad.base_url, "limited": limited.base_url}
-        file.write_text(CONFIGURATION.format(headers=headers, **urls), encoding="utf-8")
+        file.write_text(CONFIGURATION.format(headers=headers, auth=json.dumps(AUTH), **urls), encoding="utf-8")
         app = App(load(file, environ={}))
         await app.start()
         try:

@@ -23,6 +23,7 @@ ON: dict[str, frozenset[str]] = {
     "after a fault, `full`": ERRORS | {"failed over"},
     "errors": ERRORS,
     "errors that heal at a known time": frozenset(("rate limited",)),
+    "401": frozenset(("no key",)),
     "405": frozenset(("wrong method",)),
     "streams": gateway.STREAMS,
     "successes": ROUTED - ERRORS,

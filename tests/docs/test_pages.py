@@ -11,7 +11,12 @@ import pytest
 from pointsman.config.load import load
 from tests.docs import pages
 
-ENVIRONMENT = {"OPENAI_API_KEY": "sk-1", "OPENROUTER_API_KEY": "sk-2", "HOME": "/home/somebody"}
+ENVIRONMENT = {
+    "OPENAI_API_KEY": "sk-1",
+    "OPENROUTER_API_KEY": "sk-2",
+    "POINTSMAN_PEPPER": "a-pepper-of-some-length",
+    "HOME": "/home/somebody",
+}
 
 NAME_OF_PAGE = [pytest.param(page, id=str(page.relative_to(pages.ROOT))) for page in pages.MARKDOWN]
 

@@ -113,7 +113,7 @@ def test_address_in_use_is_told_with_a_fix(file: Path) -> None:
 def test_without_a_command_the_commands_are_listed() -> None:
     output = run().output
 
-    assert all(name in output for name in ("serve", "check", "demo"))
+    assert all(name in output for name in ("serve", "check", "keys", "demo"))
 
 
 @pytest.mark.case("I14")
@@ -125,6 +125,75 @@ def test_secret_of_a_broken_file_is_not_repeated(file: Path, monkeypatch: pytest
 
     assert result.exit_code == 1
     assert "sk-very-secret" not in result.output
+
+
+# --- keys
+
+
+def test_serving_makes_the_pepper_for_the_keys_to_come(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(file.parent))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = f"{{listen: 127.0.0.1:{taken.getsockname()[1]}"
+        text = GOOD.replace("mode: none", "mode: keys").replace("{listen: 127.0.0.1:0", listen)
+        file.write_text(text, encoding="utf-8")
+
+        result = run("serve", "--config", file)
+
+    assert "cannot start" in result.stderr
+    assert (file.parent / "pointsman" / "pepper").exists()
+
+
+def test_new_key_is_shown_once_with_the_line_that_declares_it(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(file.parent))
+
+    result = run(
+        "keys", "create", "--name", "ci", "--models", "chat", "--scope", "chat", "--scope", "explain", "-c", file
+    )
+
+    assert result.exit_code == 0
+    (secret,) = re.findall(r"pm_\w+", result.output)
+    assert result.stdout.startswith(f"{secret}\n")
+    assert "not shown again" in result.stdout
+    (line,) = re.findall(r"    - \{.*\}", result.stdout)
+    assert re.search(r'name: "ci", hash: "hmac-sha256:\w+", models: \["chat"\], scopes: \["chat", "explain"\]', line)
+    assert f"the pepper at {file.parent}/pointsman/pepper;" in result.stdout
+
+
+def test_new_key_works_where_it_is_declared(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(file.parent))
+    output = run("keys", "create", "--name", "ci", "--config", file).stdout
+    (line,) = re.findall(r"- \{.*\}", output)
+    file.write_text(GOOD.replace("{mode: none}", f"\n  mode: keys\n  keys:\n    {line}"), encoding="utf-8")
+
+    result = run("check", file)
+
+    assert result.exit_code == 0
+    assert "warning" not in result.stdout
+
+
+def test_faulty_option_of_a_new_key_is_refused_without_making_one(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(file.parent))
+
+    result = run("keys", "create", "--name", "ci", "--models", "chta", "--config", file)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("--models: auth.keys[0].models[0]: unknown model")
+    assert not (file.parent / "pointsman").exists()
+
+
+def test_check_makes_no_pepper_and_says_that_there_is_no_key(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(file.parent))
+    file.write_text(GOOD.replace("mode: none", "mode: keys"), encoding="utf-8")
+
+    result = run("check", file)
+
+    assert result.exit_code == 0
+    assert "warning: " in result.stdout
+    assert "there is no key: nobody can call" in result.stdout
+    assert not (file.parent / "pointsman").exists()
+
+
+# --- demo
 
 
 @pytest.mark.parametrize("duration", ["-1", "0", "nan", "inf", "soon", "10 s", ""])

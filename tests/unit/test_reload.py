@@ -19,6 +19,7 @@ from pointsman.domain.target import ModelGroup, Provider, Target
 from pointsman.observability.metrics import Metrics
 from pointsman.proxy.live import Live
 from pointsman.reload import Reload, Reloader, Result, Trigger, split
+from pointsman.testing import keys
 from pointsman.testing.clock import FakeClock
 
 PATIENCE_S = 5.0
@@ -105,6 +106,54 @@ def running(file: Path, watch_s: float, story: Callable[[Desk], Awaitable[None]]
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(scenario())
+
+
+# --- keys of callers
+
+
+KEYED = TEXT.replace(
+    "{mode: none}", str(keys.section(keys.declaration("pm_one"), keys.declaration("pm_two", name="b")))
+)
+
+
+def test_key_that_is_no_longer_declared_is_gone_with_the_swap(run: Run) -> None:
+    async def story(desk: Desk) -> None:
+        await desk.reload(KEYED)
+        await desk.reload(TEXT.replace("{mode: none}", str(keys.section(keys.declaration("pm_one")))))
+
+    ring = run(story).live.snapshot.keys
+
+    assert ring is not None
+    assert (ring.find(b"pm_one") is not None, ring.find(b"pm_two")) == (True, None)
+
+
+def test_same_keys_are_no_other_configuration(run: Run) -> None:
+    async def story(desk: Desk) -> None:
+        await desk.reload(KEYED)
+
+        assert (await desk.reload(KEYED + "\n# a comment\n")).result is Result.UNCHANGED
+
+    assert run(story).version == 2
+
+
+@pytest.mark.bug("J-02")
+@pytest.mark.parametrize(("host", "result"), [("0.0.0.0", Result.REFUSED), ("127.0.0.1", Result.OK)])  # noqa: S104
+def test_open_door_is_refused_while_the_network_still_reaches_it(run: Run, host: str, result: Result) -> None:
+    async def story(desk: Desk) -> None:
+        await desk.reload(KEYED)
+        listen = structs.replace(desk.reloader.settings.listen, host=host)
+        desk.reloader.settings = structs.replace(desk.reloader.settings, listen=listen)
+
+        reload = await desk.reload(TEXT)
+
+        assert reload.result is result
+        assert (desk.live.snapshot.keys is None) is (result is Result.OK)
+        if result is Result.REFUSED:
+            assert reload.problems == (
+                "auth.mode: none would serve everybody at 0.0.0.0:4000 until a restart. Restart the gateway instead.",
+            )
+
+    run(story)
 
 
 # --- swapping

@@ -10,11 +10,13 @@ import msgspec
 
 from pointsman.config import values
 from pointsman.config.kinds import KINDS
+from pointsman.config.places import home_folder, state_folder
 from pointsman.config.rules import needs_key
 from pointsman.config.schema import ConfigFile, GroupEntry, ProviderEntry, TimeoutsSection
-from pointsman.config.settings import DECISIONS_FILE, STATE_FOLDER, Settings
+from pointsman.config.settings import DECISIONS_FILE, Settings
 from pointsman.config.strategy import Choice, choose
 from pointsman.config.targets import place_of, same_as, upstream_model
+from pointsman.domain.access import KeyRing
 from pointsman.domain.policy import Cooldown, Retry, RoutingPolicy, Timeouts
 from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
@@ -40,7 +42,9 @@ def settings_of(config: ConfigFile, folder: Path, environ: Mapping[str, str]) ->
     )
 
 
-def snapshot_of(config: ConfigFile, config_version: int, created_utc: int, credential_key: bytes) -> Snapshot:
+def snapshot_of(
+    config: ConfigFile, config_version: int, created_utc: int, credential_key: bytes, keys: KeyRing | None
+) -> Snapshot:
     """The part that a reload replaces as a whole."""
     timeouts = _timeouts(config.timeouts)
     providers = {name: _provider(name, entry, timeouts) for name, entry in config.providers.items()}
@@ -56,6 +60,7 @@ def snapshot_of(config: ConfigFile, config_version: int, created_utc: int, crede
         created_utc=created_utc,
         timeouts=timeouts,
         shows_details=config.server.response_headers == "full",
+        keys=keys,
     )
 
 
@@ -80,13 +85,9 @@ def _group_notes(name: str, entry: GroupEntry, snapshot: Snapshot) -> Iterable[s
 
 
 def _decisions_path(written: str | None, folder: Path, environ: Mapping[str, str]) -> Path:
-    home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
-    if written is not None:
-        return folder / (home / written[2:] if written.startswith("~/") else written)
-    state = environ.get("XDG_STATE_HOME", "")
-    # The XDG specification: a relative path is invalid and to be ignored.
-    root = Path(state) if state.startswith("/") else home / ".local" / "state"
-    return root / STATE_FOLDER / DECISIONS_FILE
+    if written is None:
+        return state_folder(environ) / DECISIONS_FILE
+    return folder / (home_folder(environ) / written[2:] if written.startswith("~/") else written)
 
 
 def _timeouts(section: TimeoutsSection) -> Timeouts:

@@ -10,10 +10,15 @@ from pointsman.config import overrides as override
 from pointsman.config import references, rules
 from pointsman.config.compile import PROCESS_KEY, notes_of, settings_of, snapshot_of
 from pointsman.config.document import Document
+from pointsman.config.keys import ring_of
+from pointsman.config.pepper import find_pepper, kept_pepper, new_pepper, pepper_path
 from pointsman.config.problems import ConfigError, Problem
+from pointsman.config.schema import ConfigFile
 from pointsman.config.schema_errors import validate
 from pointsman.config.settings import MIB, Settings
 from pointsman.config.yaml_tree import parse
+from pointsman.domain.access import KeyRing
+from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
 
 MAX_FILE_BYTES = MIB  # a thousand targets are 100 KiB
@@ -31,21 +36,21 @@ class Source:
         *,
         created_utc: int,
         credential_key: bytes,
+        keeps_pepper: bool,
     ) -> None:
         self.path = path
         self._environ, self._overrides = environ, overrides
-        self._created_utc, self._credential_key = created_utc, credential_key
+        self._created_utc, self._credential_key, self._keeps_pepper = created_utc, credential_key, keeps_pepper
 
     def load(self, config_version: int) -> "Loaded":
         """Read, check and compile. Raises ConfigError with all problems."""
-        document = Document.of(str(self.path), parse(_text(self.path)))
-        override.apply_environment(document, self._environ)
-        override.apply_command_line(document, self._overrides)
-        references.resolve(document, self._environ)
+        document = read_document(self.path, self._environ, self._overrides)
         config = validate(document)
         rules.check(document, config)
+        pepper = find_pepper(document, config.auth, pepper_path(self._environ), is_needed=bool(config.auth.keys))
         document.raise_problems()
-        snapshot = snapshot_of(config, config_version, self._created_utc, self._credential_key)
+        keys = self._key_ring(config, pepper)
+        snapshot = snapshot_of(config, config_version, self._created_utc, self._credential_key, keys)
         return Loaded(
             settings=settings_of(config, self.path.parent, self._environ),
             snapshot=snapshot,
@@ -53,6 +58,13 @@ class Source:
             notes=notes_of(snapshot, config),
             source=self,
         )
+
+    def _key_ring(self, config: ConfigFile, pepper: Secret | None) -> KeyRing | None:
+        if config.auth.mode == "none":
+            return None
+        if pepper is None:  # nothing has been hashed yet, so any will do
+            pepper = kept_pepper(pepper_path(self._environ)) if self._keeps_pepper else new_pepper()
+        return ring_of(config, pepper)
 
 
 class Loaded(Struct, frozen=True):
@@ -73,12 +85,25 @@ def load(
     config_version: int = 1,
     created_utc: int = 0,
     credential_key: bytes = PROCESS_KEY,
+    keeps_pepper: bool = False,
 ) -> Loaded:
     """Read, check and compile. `overrides` are command-line options by dotted path; they win over everything.
 
     Raises ConfigError with all problems. Equal credentials give equal state keys while `credential_key` is the same.
+    `keeps_pepper`: a pepper that has to be made is written to its file, else it is forgotten.
     """
-    return Source(path, environ, overrides, created_utc=created_utc, credential_key=credential_key).load(config_version)
+    return Source(
+        path, environ, overrides, created_utc=created_utc, credential_key=credential_key, keeps_pepper=keeps_pepper
+    ).load(config_version)
+
+
+def read_document(path: Path, environ: Mapping[str, str], overrides: Mapping[str, object] = _NOTHING) -> Document:
+    """The file with everything laid over it, its references resolved; not validated yet."""
+    document = Document.of(str(path), parse(_text(path)))
+    override.apply_environment(document, environ)
+    override.apply_command_line(document, overrides)
+    references.resolve(document, environ)
+    return document
 
 
 def _text(path: Path) -> str:

@@ -29,7 +29,9 @@ class _Expansion(Struct):
 def is_secret(path: KeyPath) -> bool:
     """Whether the value at `path` can be a credential: it may come from a file, and is never shown."""
     match path:
-        case ("providers", _, "api_key") | ("providers", _, "headers", _):
+        case ("providers", _, "api_key") | ("providers", _, "headers", _) | ("auth", "pepper"):
+            return True
+        case ("auth", "keys", _, "hash"):
             return True
         case _:
             return False

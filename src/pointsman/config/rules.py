@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from pointsman.config import values
+from pointsman.config import keys, values
 from pointsman.config.document import Document
 from pointsman.config.kinds import KINDS
 from pointsman.config.problems import KeyPath, nearest, quoted
@@ -28,6 +28,7 @@ def check(document: Document, config: ConfigFile) -> None:
     for name, provider in config.providers.items():
         _check_provider(document, ("providers", name), provider)
     _check_names(document, config)
+    keys.check(document, config)
     for name, group in config.models.items():
         _check_targets(document, config, name)
         _check_weights(document, ("models", name, "targets"), group)
@@ -37,10 +38,13 @@ def check(document: Document, config: ConfigFile) -> None:
 
 def _check_server(document: Document, config: ConfigFile) -> None:
     server = config.server
-    for key, address in (("listen", server.listen), ("admin_listen", server.admin_listen)):
-        if not values.is_loopback(address.host):
-            fix = f"Listen on 127.0.0.1:{address.port}, and let a proxy with authentication face the network."
-            document.add(("server", key), "with `auth: {mode: none}` only loopback addresses are allowed", fix)
+    is_open = config.auth.mode == "none" and document.is_whole(("auth",))
+    if is_open and not values.is_loopback(server.listen.host):
+        fix = f"Write `auth: {{mode: keys}}`, or listen on 127.0.0.1:{server.listen.port}."
+        document.add(("server", "listen"), "with `auth: {mode: none}` only loopback addresses are allowed", fix)
+    if not values.is_loopback(server.admin_listen.host):
+        fix = f"Listen on 127.0.0.1:{server.admin_listen.port}."
+        document.add(("server", "admin_listen"), "it asks for no key, so only loopback addresses are allowed", fix)
     if server.listen == server.admin_listen and server.listen.port:
         document.add(("server", "admin_listen"), "`listen` has the same address", "Give one of them another port.")
     if server.drain > MAX_DRAIN_S:

@@ -29,6 +29,11 @@ ProviderName = Annotated[str, AfterValidator(values.provider_name)]
 UpstreamModel = Annotated[str, AfterValidator(values.upstream_model)]
 FilePath = Annotated[str, AfterValidator(values.file_path)]
 Credential = Annotated[str, AfterValidator(values.credential)]
+Pepper = Annotated[str, AfterValidator(values.pepper)]
+CallerName = Annotated[str, AfterValidator(values.caller_name)]
+KeyHash = Annotated[str, AfterValidator(values.key_hash)]
+ModelPattern = Annotated[str, AfterValidator(values.model_pattern)]
+Instant = Annotated[float, BeforeValidator(values.instant_utc_s)]
 HeaderName = Annotated[str, AfterValidator(values.header_name)]
 HeaderValue = Annotated[str, AfterValidator(values.header_value)]
 OnUnavailable = Annotated[OnAllUnavailable, Field(strict=False)]  # from its text
@@ -61,10 +66,22 @@ class ServerSection(Section):
     response_headers: Literal["full", "minimal"] = "full"  # a gateway that explains itself does so by default
 
 
-class AuthSection(Section):
-    """`auth`: no default, because an open door must be written out."""
+class KeyEntry(Section):
+    """`auth.keys[i]`."""
 
-    mode: Literal["none"]
+    name: CallerName
+    hash: KeyHash = Field(repr=False)
+    models: list[ModelPattern] = [values.ANY_CHARACTERS]
+    scopes: list[Literal["chat", "explain"]] = ["chat"]
+    expires: Instant | None = None
+
+
+class AuthSection(Section):
+    """`auth`: no default mode, because an open door must be written out."""
+
+    mode: Literal["keys", "none"]
+    pepper: Pepper | None = Field(default=None, repr=False)  # None: in a file of our own
+    keys: list[KeyEntry] = []
 
 
 class DecisionsSection(Section):

@@ -13,8 +13,8 @@ from pointsman.config.schema import ConfigFile, TimeoutsSection
 _KEY_MARKER = "[key]"  # pydantic's way to say that the key itself is at fault
 
 _AUTH_FIX = (
-    "Write `auth: {mode: none}` out. It means that everyone who can reach the port is served, "
-    "and so it is accepted on loopback addresses only."
+    "Write `auth: {mode: keys}` and make a key with `pointsman keys create`; or write `auth: {mode: none}`, which "
+    "serves everyone who can reach the port, and so is accepted on loopback addresses only."
 )
 # What pydantic calls it -> what must be there, and what to write.
 _TYPE_TEXT: Mapping[str, tuple[str, str]] = {
@@ -32,7 +32,12 @@ _BOUND_TEXT: Mapping[str, tuple[str, str, str]] = {
     "greater_than_equal": ("ge", "must be at least", "Write a larger number."),
     "less_than_equal": ("le", "must be at most", "Write a smaller number."),
 }
-_MISSING_FIX: Mapping[KeyPath, str] = {("version",): "Write `version: 1`.", ("auth",): _AUTH_FIX, ("mode",): _AUTH_FIX}
+_MISSING_FIX: Mapping[KeyPath, str] = {
+    ("version",): "Write `version: 1`.",
+    ("auth",): _AUTH_FIX,
+    ("mode",): _AUTH_FIX,
+    ("hash",): "Add the one that `pointsman keys create` prints.",
+}
 _PLACEHOLDERS: Mapping[KeyPath, object] = {("version",): 1, ("auth",): {"mode": "none"}}
 
 
@@ -94,10 +99,11 @@ def _wrong_type(path: KeyPath, kind: str) -> tuple[str, str]:
 def _not_a_choice(document: Document, path: KeyPath, expected: str) -> tuple[str, str]:
     names = [name.strip("' ") for name in expected.replace(" or ", ",").split(",")]
     value = document.value(path)
+    message = f"must be one of: {', '.join(names)}"
     if path == ("auth", "mode"):
-        return "must be none, the only mode so far", _AUTH_FIX
+        return message, _AUTH_FIX
     fix = nearest(value if isinstance(value, str) else "", names, otherwise=f"Write {names[0]}.")
-    return f"must be one of: {', '.join(names)}", fix
+    return message, fix
 
 
 def _unknown_key(path: KeyPath) -> tuple[str, str]:

@@ -29,6 +29,7 @@ MAX_DRAIN_S = 600.0  # longer holds up every roll-out
 DEFAULT_DECISIONS_MAX_BYTES = 256 * MIB  # about 300,000 decisions
 STATE_FOLDER = "pointsman"
 DECISIONS_FILE = "decisions.jsonl"
+PEPPER_FILE = "pepper"
 
 SELF_HOSTED_IDLE_CONNECTION_S = 4.0  # vLLM and llama.cpp close idle sockets after 5 s; be earlier
 HOSTED_IDLE_CONNECTION_S = 60.0  # hosted edges keep them for minutes, and a TLS handshake is worth saving

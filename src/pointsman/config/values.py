@@ -4,6 +4,7 @@ import ipaddress
 import math
 import re
 from collections.abc import Mapping
+from datetime import datetime
 
 from msgspec import Struct
 
@@ -27,6 +28,15 @@ _UPSTREAM_MODEL = re.compile(r"[!-~]{1,200}")  # goes into response headers, so 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _HEADER_VALUE = re.compile(r"[!-~\xa0-\xff](?:[ \t!-~\xa0-\xff]*[!-~\xa0-\xff])?")
 _OWN_HEADERS = frozenset({"authorization", "content-length", "host", "transfer-encoding"})
+ANY_CHARACTERS = "*"
+HASH_PREFIX = "hmac-sha256:"
+_CALLER_NAME = re.compile(r"[A-Za-z0-9._:/@-]{1,100}")
+_KEY_HASH = re.compile(rf"{HASH_PREFIX}[0-9a-f]{{64}}")
+_MODEL_PATTERN = re.compile(r"[A-Za-z0-9._:/@*-]{1,200}")
+_INSTANT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}(?:\.[0-9]{1,6})?(?:Z|[+-][0-9]{2}:[0-9]{2})", re.IGNORECASE
+)
+_MIN_PEPPER_CHARACTERS = 16  # nobody can guess 16 random ones
 _HOP_HEADERS = frozenset({"connection", "expect", "keep-alive", "proxy-connection", "te", "trailer", "upgrade"})
 
 
@@ -139,6 +149,42 @@ def credential(value: str) -> str:
     if not _VISIBLE.fullmatch(value):
         raise BadValueError("a key consists of visible ASCII characters without spaces", "Copy the key again.")
     return value
+
+
+def pepper(value: str) -> str:
+    """The key of the hash function: never empty, never a word."""
+    if not _VISIBLE.fullmatch(value) or len(value) < _MIN_PEPPER_CHARACTERS:
+        message = f"a pepper has at least {_MIN_PEPPER_CHARACTERS} visible ASCII characters, without spaces"
+        raise BadValueError(message, "Make one with `openssl rand -hex 32`, or write null.")
+    return value
+
+
+def caller_name(value: str) -> str:
+    """A name that may stand in records."""
+    return _matching(_CALLER_NAME, value, "names of keys have 1-100 characters of A-Z a-z 0-9 . _ : / @ -")
+
+
+def key_hash(value: str) -> str:
+    """What `pointsman keys create` prints."""
+    if not _KEY_HASH.fullmatch(value):
+        fix = "Copy the line of `pointsman keys create` again, or make another key."
+        raise BadValueError(f"must be {HASH_PREFIX} and 64 hexadecimal digits in lower case", fix)
+    return value
+
+
+def model_pattern(value: str) -> str:
+    """A name of a group or alias, in which `*` stands for any characters."""
+    return _matching(_MODEL_PATTERN, value, "must be a name of a model group or alias, in which * stands for any part")
+
+
+def instant_utc_s(value: object) -> float:
+    """Seconds since 1970 of an RFC 3339 instant with its offset."""
+    try:
+        if isinstance(value, str) and _INSTANT.fullmatch(value):
+            return datetime.fromisoformat(value.upper()).timestamp()
+    except ValueError:  # no such day or time
+        pass
+    raise BadValueError("must be an instant with its offset from UTC", "Write for example 2027-01-31T18:00:00Z.")
 
 
 def header_name(value: str) -> str:

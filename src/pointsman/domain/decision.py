@@ -59,6 +59,7 @@ class FinishReason(StrEnum):
     INVALID_REQUEST = "invalid_request"
     UNSUPPORTED_ENCODING = "unsupported_encoding"
     MODEL_NOT_FOUND = "model_not_found"
+    PERMISSION_DENIED = "permission_denied"
 
 
 class Excluded(Struct, frozen=True):

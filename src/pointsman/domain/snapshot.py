@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from pointsman.domain.access import KeyRing
 from pointsman.domain.policy import Timeouts
 from pointsman.domain.target import ModelGroup, Provider
 
@@ -16,4 +17,5 @@ class Snapshot(Struct, frozen=True):
     providers: Mapping[str, Provider]
     created_utc: int  # seconds since 1970; `created` of the model list
     timeouts: Timeouts = Timeouts()  # limits of a whole request; those of an attempt are the provider's
-    shows_details: bool = True  # of decisions, in response headers
+    shows_details: bool = True  # of decisions, in response headers, to those who may know
+    keys: KeyRing | None = None  # who may call; None: everyone

@@ -4,9 +4,9 @@ import asyncio
 import logging
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from email.utils import formatdate
-from typing import cast
+from typing import Protocol, cast
 
 from msgspec import Struct
 
@@ -28,17 +28,30 @@ class Request(Struct, frozen=True, gc=False):
     head: RequestHead
     body: bytes
     received_at: float  # monotonic seconds of the loop, when its first byte was read
+    is_local: bool  # sent from this machine
 
 
-Handler = Callable[[Request, Reply], Awaitable[None]]
-RenderError = Callable[[GatewayError, RequestHead | None], tuple[bytes, bytes]]  # header lines and body
+class Door(Protocol):
+    """What the edge serves."""
+
+    def __call__(self, request: Request, reply: Reply) -> Awaitable[None]:
+        """The work of one request, to be awaited."""
+        ...
+
+    def admit(self, head: RequestHead) -> None:
+        """Asked before a body is waited for. Raises GatewayError when nobody would look at it."""
+        ...
+
+    def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> tuple[bytes, bytes]:
+        """Header lines and body."""
+        ...
 
 
 class EdgeServer:
     """Listens, and owns every connection of callers."""
 
-    def __init__(self, handler: Handler, render_error: RenderError, limits: EdgeLimits, watchdog: Watchdog) -> None:
-        self.handler, self.render_error, self.limits, self.watchdog = handler, render_error, limits, watchdog
+    def __init__(self, door: Door, limits: EdgeLimits, watchdog: Watchdog) -> None:
+        self.door, self.limits, self.watchdog = door, limits, watchdog
         self.connections: set[EdgeConnection] = set()
         self.is_draining = False
         self.date_line = b""
@@ -93,6 +106,7 @@ class EdgeConnection(asyncio.Protocol):
 
     _transport: asyncio.Transport  # from connection_made on
     _task: asyncio.Task[None]
+    _is_local: bool
 
     def __init__(self, server: EdgeServer, loop: asyncio.AbstractEventLoop) -> None:
         self._server, self._loop, self._limits = server, loop, server.limits
@@ -109,6 +123,7 @@ class EdgeConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
+        self._is_local = _is_local(transport)
         self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes)
         self._server.connections.add(self)
         self._server.watchdog.watch(self)
@@ -200,6 +215,11 @@ class EdgeConnection(asyncio.Protocol):
         """The deadline of the phase just entered: absolute, so that a dripper cannot extend it."""
         head = self._reader.head
         if phase is ReadPhase.BODY and head is not None:
+            try:
+                self._server.door.admit(head)
+            except GatewayError as error:
+                self._refuse(error)
+                return
             length = None if head.is_chunked else head.content_length
             self._due_at = self._loop.time() + self._limits.body_deadline_s(length)
             if head.expects_continue:
@@ -233,7 +253,7 @@ class EdgeConnection(asyncio.Protocol):
         keep_alive = head.keep_alive and not self._server.is_draining
         reply = Reply(self._transport, self._server, keep_alive, head.method != "HEAD", head.is_http_1_0)
         self._reply = reply
-        self._arrival.set_result((Request(head, body, self._received_at), reply))
+        self._arrival.set_result((Request(head, body, self._received_at, self._is_local), reply))
 
     async def _serve(self) -> None:
         """Handle one request after the other until the task is cancelled."""
@@ -241,7 +261,7 @@ class EdgeConnection(asyncio.Protocol):
             request, reply = await self._arrival
             self._arrival = self._loop.create_future()
             try:
-                await self._server.handler(request, reply)
+                await self._server.door(request, reply)
             except Exception:
                 log.exception("a request handler failed")
             finally:
@@ -266,7 +286,7 @@ class EdgeConnection(asyncio.Protocol):
 
     def _refuse(self, error: GatewayError) -> None:
         """Answer with an error outside any handler, and close once the caller had time to read it."""
-        headers, body = self._server.render_error(error, self._reader.head)
+        headers, body = self._server.door.render_error(error, self._reader.head, is_local=self._is_local)
         Reply(self._transport, self._server, keep_alive=False).send(error.status, headers, body)
         self._lingered_bytes = 0
         self._due_at = self._loop.time() + self._limits.linger_s
@@ -302,3 +322,9 @@ class EdgeConnection(asyncio.Protocol):
             self._unsent_bytes, self._write_due_at = unsent, now + self._limits.write_idle_s
         else:
             self._transport.abort()
+
+
+def _is_local(transport: asyncio.BaseTransport) -> bool:
+    """Whether the peer is on this machine; a peer that has left already is nowhere."""
+    host = str((transport.get_extra_info("peername") or ("",))[0])
+    return host.startswith("127.") or host == "::1"

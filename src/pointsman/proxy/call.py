@@ -26,10 +26,11 @@ class Call:
     """What stays the same over all attempts of a request."""
 
     def __init__(
-        self, parts: Parts, codec: Codec, request: Request, reply: Reply, exchange: Exchange, parsed: ParsedRequest
-    ) -> None:
+        self, parts: Parts, codec: Codec, request: Request, reply: Reply, exchange: Exchange, parsed: ParsedRequest,
+        shows_details: bool,  # noqa: FBT001
+    ) -> None:  # fmt: skip
         self._parts, self._codec, self._request, self._reply = parts, codec, request, reply
-        self._exchange, self._parsed = exchange, parsed
+        self._exchange, self._parsed, self._shows_details = exchange, parsed, shows_details
         self.answer: UnaryAnswer | StreamAnswer | None = None  # of the latest attempt
 
     def send(self, target: Target) -> Awaitable[WireFailure | None]:
@@ -84,8 +85,7 @@ class Call:
 
     def _head(self, content_type: bytes, upstream: ResponseHead | None, reason: str = "") -> bytes:
         """Header lines: who served, which rule picked it, and what had gone wrong before."""
-        exchange = self._exchange
-        shows_details = exchange.ask.snapshot.shows_details
+        exchange, shows_details = self._exchange, self._shows_details
         picks = exchange.picks
         if picks:
             pick = picks[-1]

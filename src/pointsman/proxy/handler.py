@@ -10,13 +10,11 @@ from pointsman.dialects.codec import Codec
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import FinishReason
 from pointsman.domain.errors import ErrorKind, GatewayError
-from pointsman.domain.request import RequestFacts
-from pointsman.domain.snapshot import Snapshot
+from pointsman.domain.request import Caller, RequestFacts
 from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
 from pointsman.http1.server import Request
 from pointsman.proxy import reply_headers
-from pointsman.proxy.auth import ANYONE
 from pointsman.proxy.call import Call
 from pointsman.proxy.driver import drive
 from pointsman.proxy.parts import Parts
@@ -37,10 +35,11 @@ class ModelHandler:
     def __init__(self, codec: Codec, parts: Parts) -> None:
         self._codec, self._parts = codec, parts
 
-    async def serve(self, request: Request, reply: Reply) -> None:
+    async def serve(self, request: Request, reply: Reply, caller: Caller) -> None:
         """Read, resolve, route, relay, record."""
         parts, codec = self._parts, self._codec
-        snapshot, caller, request_id = parts.live.snapshot, ANYONE, request_id_of(request.head)
+        snapshot, request_id = parts.live.snapshot, request_id_of(request.head)
+        shows_details = snapshot.shows_details and (request.is_local or caller.sees_details)
         facts: RequestFacts | None = None
         exchange: Exchange | None = None
         call: Call | None = None
@@ -52,33 +51,35 @@ class ModelHandler:
             timeouts, began_at = snapshot.timeouts, request.received_at
             deadline = began_at + (timeouts.total_stream_s if facts.stream else timeouts.total_s)
             exchange = Exchange(ask, group, parts.board, parts.rng, began_at=began_at, deadline=deadline)
-            call = Call(parts, codec, request, reply, exchange, parsed)
+            call = Call(parts, codec, request, reply, exchange, parsed, shows_details)
             finish = await drive(exchange, call, parts.board, parts.clock)
             reason = finish.reason
             call.finish(finish)
         except GatewayError as error:
             reason = FinishReason(error.kind.value.code)
-            self._fail(error, request_id, reply, call, snapshot)
+            self._fail(error, request_id, reply, call, shows_details=shows_details)
         except asyncio.CancelledError:
             reason = FinishReason.CALLER_GONE if reply.is_gone else FinishReason.SHUTDOWN
-            self._fail(stopping(), request_id, reply, call, snapshot)
+            self._fail(stopping(), request_id, reply, call, shows_details=shows_details)
             raise
         except Exception:
             reason = FinishReason.INTERNAL_ERROR
             log.exception("a request failed in the gateway itself")
-            self._fail(internal_error(), request_id, reply, call, snapshot)
+            self._fail(internal_error(), request_id, reply, call, shows_details=shows_details)
         finally:
             status = reply.status if reply.is_finished else CALLER_GONE_STATUS
             utc_s, duration_s = parts.clock.utc(), parts.clock.now() - request.received_at
             version = snapshot.config_version
             parts.recorder.note(Ended(utc_s, request_id, version, caller, facts, exchange, status, reason, duration_s))
 
-    def _fail(self, error: GatewayError, request_id: str, reply: Reply, call: Call | None, snapshot: Snapshot) -> None:
+    def _fail(
+        self, error: GatewayError, request_id: str, reply: Reply, call: Call | None, *, shows_details: bool
+    ) -> None:
         """Tell the caller, if it is still there; in the stream if one has begun."""
         if call is not None:
             call.fail(error)
         else:
-            headers = reply_headers.error_lines(request_id, error, shows_details=snapshot.shows_details)
+            headers = reply_headers.error_lines(request_id, error, shows_details=shows_details)
             reply.send(error.status, headers, self._codec.write_error(error))
 
 

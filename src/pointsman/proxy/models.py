@@ -2,20 +2,22 @@
 
 import msgspec
 
+from pointsman.domain.request import Caller
 from pointsman.domain.snapshot import Snapshot
-from pointsman.routing.resolve import unknown_model
+from pointsman.routing.resolve import names_for, unknown_model
 
 
-def listing(snapshot: Snapshot) -> bytes:
-    """Every group and alias."""
-    models = [_model(name, snapshot) for name in sorted(snapshot.groups)]
+def listing(caller: Caller, snapshot: Snapshot) -> bytes:
+    """Every group and alias that the caller may use."""
+    models = [_model(name, snapshot) for name in sorted(names_for(caller, snapshot.groups))]
     return msgspec.json.encode({"object": "list", "data": models})
 
 
-def one(name: str, snapshot: Snapshot) -> bytes:
-    """One of them. Raises GatewayError (404)."""
-    if name not in snapshot.groups:
-        raise unknown_model(name, snapshot.groups)
+def one(name: str, caller: Caller, snapshot: Snapshot) -> bytes:
+    """One of them. Raises GatewayError (404), also for a name that exists for others only."""
+    names = names_for(caller, snapshot.groups)
+    if name not in names:
+        raise unknown_model(name, names)
     return msgspec.json.encode(_model(name, snapshot))
 
 

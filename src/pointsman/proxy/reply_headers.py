@@ -2,12 +2,13 @@
 
 from pointsman.domain.decision import DecisionMode
 from pointsman.domain.derived import derived
-from pointsman.domain.errors import GatewayError
+from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.target import Target
 from pointsman.http1.response_head import ResponseHead
 
 _PASSED_DOWN = b"x-ratelimit-"  # of the serving upstream; everything else of its head stays here
 JSON = b"content-type: application/json\r\n"
+CHALLENGE = b"www-authenticate: Bearer\r\n"  # RFC 9110 11.6.1: every 401 says how to do better
 EVENT_STREAM = (
     b"content-type: text/event-stream; charset=utf-8\r\n"
     b"cache-control: no-cache, no-transform\r\n"  # no proxy may gather or compress events (E-14)
@@ -43,7 +44,8 @@ def retry_lines(error: GatewayError) -> bytes:
 def error_lines(request_id: str, error: GatewayError, *, shows_details: bool) -> bytes:
     """Header lines of an error that came before any routing."""
     reason = error.code or "" if shows_details else ""
-    return lines(JSON, request_id, 0, b"", reason, None) + retry_lines(error)
+    told = lines(JSON, request_id, 0, b"", reason, None) + retry_lines(error)
+    return told + CHALLENGE if error.kind is ErrorKind.INVALID_API_KEY else told
 
 
 @derived(maxsize=4096)  # of names from the configuration and of modes, never of anything a caller sends

@@ -4,12 +4,17 @@ import logging
 from collections.abc import Awaitable, Callable
 from urllib.parse import unquote
 
+from msgspec import Struct
+
 from pointsman.dialects.codec import Codec
+from pointsman.domain.access import KeyRing
 from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.domain.request import Caller, Scope
 from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
 from pointsman.http1.server import Request
 from pointsman.proxy import models, reply_headers
+from pointsman.proxy.auth import ANYONE, STRANGER, caller_of
 from pointsman.proxy.handler import ModelHandler, new_request_id, request_id_of
 from pointsman.proxy.parts import Parts
 
@@ -22,26 +27,34 @@ _PREFIXES = (_PREFIX, "", _PREFIX * 2)  # without and doubled: the commonest mis
 _MODEL_PATH = "/models/"
 _TEXT = b"content-type: text/plain; charset=utf-8\r\n"
 
-Route = Callable[[Request, Reply], Awaitable[None]]
+
+class Route(Struct, frozen=True):
+    """What answers a path, and to whom. Nothing is public unless it says so."""
+
+    methods: tuple[str, ...]
+    serve: Callable[[Request, Reply, Caller], Awaitable[None]]
+    needs: Scope | None = None  # of a key; None: any key will do
+    is_public: bool = False  # no key at all
 
 
 class FrontDoor:
     """Knows every path of the data plane; everything else is a typed 404."""
 
     def __init__(self, codec: Codec, chat: ModelHandler, parts: Parts) -> None:
-        self._live, self._codec = parts.live, codec
+        self._live, self._codec, self._clock = parts.live, codec, parts.clock
         self._hinted: set[str] = set()  # hints that have been given
-        served: dict[str, tuple[tuple[str, ...], Route]] = {
-            "/chat/completions": (_POST, chat.serve),
-            "/models": (_GET, self._models),
-            _MODEL_PATH: (_GET, self._model),
+        served = {
+            "/chat/completions": Route(_POST, chat.serve, needs=Scope.CHAT),
+            "/models": Route(_GET, self._models),
+            _MODEL_PATH: Route(_GET, self._model),
         }
         self._routes = {
             **{prefix + path: route for prefix in _PREFIXES for path, route in served.items()},
-            **dict.fromkeys(("/", _PREFIX, _PREFIX + "/"), (_GET, self._root)),
-            "/livez": (_GET, self._livez),
-            "/readyz": (_GET, self._readyz),
+            **dict.fromkeys(("/", _PREFIX, _PREFIX + "/"), Route(_GET, self._root, is_public=True)),
+            "/livez": Route(_GET, self._livez, is_public=True),
+            "/readyz": Route(_GET, self._readyz, is_public=True),
         }
+        self._elsewhere = Route((*_GET, *_POST), self._nowhere)
         self._hints = {
             **dict.fromkeys(served, "add /v1 to"),
             **dict.fromkeys((_PREFIX * 2 + path for path in served), "remove /v1 from"),
@@ -50,25 +63,41 @@ class FrontDoor:
     def __call__(self, request: Request, reply: Reply) -> Awaitable[None]:
         """The work of one request of any path, to be awaited."""
         path = request.head.path
-        methods, route = self._routes.get(path) or self._model_route(path)
-        if request.head.method not in methods:
-            return self._not_allowed(methods, request, reply)
+        route = self._routes.get(path) or self._model_route(path)
+        keys = self._live.snapshot.keys
+        try:
+            caller = ANYONE if keys is None else self._caller(keys, route, request.head)
+        except GatewayError as error:
+            return self._turned_away(error, request, reply)
+        if request.head.method not in route.methods:
+            return self._not_allowed(route.methods, request, reply, caller)
         if path in self._hints:
             self._hint(path)
-        return route(request, reply)
+        return route.serve(request, reply, caller)
 
-    def render_error(self, error: GatewayError, head: RequestHead | None) -> tuple[bytes, bytes]:
+    def admit(self, head: RequestHead) -> None:
+        """The key, before the body. Raises GatewayError (401, 403)."""
+        keys = self._live.snapshot.keys
+        if keys is not None:
+            self._caller(keys, self._routes.get(head.path) or self._model_route(head.path), head)
+
+    def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> tuple[bytes, bytes]:
         """Header lines and body of an error before there was a whole request, perhaps not even a head."""
         request_id = new_request_id() if head is None else request_id_of(head)
-        headers = reply_headers.error_lines(request_id, error, shows_details=self._live.snapshot.shows_details)
+        shows_details = self._live.snapshot.shows_details and is_local
+        headers = reply_headers.error_lines(request_id, error, shows_details=shows_details)
         return headers, self._codec.write_error(error)
 
-    def _model_route(self, path: str) -> tuple[tuple[str, ...], Route]:
+    def _caller(self, keys: KeyRing, route: Route, head: RequestHead) -> Caller:
+        """Raises GatewayError (401, 403)."""
+        return STRANGER if route.is_public else caller_of(keys, head.headers, route.needs, self._clock.utc())
+
+    def _model_route(self, path: str) -> Route:
         """Model names may have slashes, so that their paths are known by their beginning only."""
         for prefix in _PREFIXES:
             if path.startswith(prefix + _MODEL_PATH):
                 return self._routes[prefix + _MODEL_PATH]
-        return (*_GET, *_POST), self._nowhere
+        return self._elsewhere
 
     def _hint(self, path: str) -> None:
         """The commonest mistake in a base URL: said once, for whoever set the client up."""
@@ -77,43 +106,45 @@ class FrontDoor:
             self._hinted.add(text)
             log.warning("requests come to %s: %s the client's base URL", path, text)
 
-    async def _not_allowed(self, methods: tuple[str, ...], request: Request, reply: Reply) -> None:
-        error = GatewayError(ErrorKind.METHOD_NOT_ALLOWED, f"This path takes {' and '.join(methods)} only.")
-        self._refuse(error, request, reply, b"allow: %b\r\n" % ", ".join(methods).encode())
+    async def _turned_away(self, error: GatewayError, request: Request, reply: Reply) -> None:
+        self._refuse(error, request, reply, STRANGER)
 
-    def _refuse(self, error: GatewayError, request: Request, reply: Reply, more: bytes = b"") -> None:
-        headers = reply_headers.error_lines(
-            request_id_of(request.head), error, shows_details=self._live.snapshot.shows_details
-        )
+    async def _not_allowed(self, methods: tuple[str, ...], request: Request, reply: Reply, caller: Caller) -> None:
+        error = GatewayError(ErrorKind.METHOD_NOT_ALLOWED, f"This path takes {' and '.join(methods)} only.")
+        self._refuse(error, request, reply, caller, b"allow: %b\r\n" % ", ".join(methods).encode())
+
+    def _refuse(self, error: GatewayError, request: Request, reply: Reply, caller: Caller, more: bytes = b"") -> None:
+        shows_details = self._live.snapshot.shows_details and (request.is_local or caller.sees_details)
+        headers = reply_headers.error_lines(request_id_of(request.head), error, shows_details=shows_details)
         reply.send(error.status, headers + more, self._codec.write_error(error))
 
     def _json(self, request: Request, reply: Reply, body: bytes) -> None:
         headers = reply_headers.lines(reply_headers.JSON, request_id_of(request.head), 0, b"", "", None)
         reply.send(200, headers, body)
 
-    async def _models(self, request: Request, reply: Reply) -> None:
-        self._json(request, reply, models.listing(self._live.snapshot))
+    async def _models(self, request: Request, reply: Reply, caller: Caller) -> None:
+        self._json(request, reply, models.listing(caller, self._live.snapshot))
 
-    async def _model(self, request: Request, reply: Reply) -> None:
+    async def _model(self, request: Request, reply: Reply, caller: Caller) -> None:
         name = unquote(request.head.path.partition(_MODEL_PATH)[2])
         try:
-            self._json(request, reply, models.one(name, self._live.snapshot))
+            self._json(request, reply, models.one(name, caller, self._live.snapshot))
         except GatewayError as error:
-            self._refuse(error, request, reply)
+            self._refuse(error, request, reply, caller)
 
-    async def _root(self, request: Request, reply: Reply) -> None:
+    async def _root(self, request: Request, reply: Reply, caller: Caller) -> None:
         reply.send(200, _TEXT, b"Pointsman is running. OpenAI base URL: /v1\n")
 
-    async def _livez(self, request: Request, reply: Reply) -> None:
+    async def _livez(self, request: Request, reply: Reply, caller: Caller) -> None:
         reply.send(200, _TEXT, b"ok\n")
 
-    async def _readyz(self, request: Request, reply: Reply) -> None:
+    async def _readyz(self, request: Request, reply: Reply, caller: Caller) -> None:
         if self._live.is_ready:
             reply.send(200, _TEXT, b"ready\n")
         else:
             reply.send(503, _TEXT, b"draining\n" if self._live.is_draining else b"no model is configured\n")
 
-    async def _nowhere(self, request: Request, reply: Reply) -> None:
+    async def _nowhere(self, request: Request, reply: Reply, caller: Caller) -> None:
         known = f"{_PREFIX}/chat/completions, {_PREFIX}/models"
         text = f"There is nothing at this path; this gateway serves {known}."
-        self._refuse(GatewayError(ErrorKind.PATH_NOT_FOUND, text), request, reply)
+        self._refuse(GatewayError(ErrorKind.PATH_NOT_FOUND, text), request, reply, caller)

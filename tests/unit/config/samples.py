@@ -9,6 +9,8 @@ from pointsman.config.load import Loaded, load
 from pointsman.config.problems import ConfigError, Problem
 
 HEAD = "version: 1\nauth: {mode: none}\n"  # the least a file needs
+HASH = f"hmac-sha256:{'1' * 64}"
+KEYS = f"version: 1\nauth: {{mode: keys, pepper: pepper-0123456789, keys: [{{name: ci, hash: '{HASH}'}}]}}\n"
 LOCAL = "providers: {local: {kind: vllm, base_url: 'http://127.0.0.1:8000/v1'}}\n"
 CHAT = "models: {chat: {targets: [{model: local/small}]}}\n"
 VALID = HEAD + LOCAL + CHAT

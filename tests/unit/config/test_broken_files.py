@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from pointsman.config.load import load
 from pointsman.config.problems import ConfigError
-from tests.unit.config.samples import CHAT, HEAD, LOCAL, NAME, VALID, marked_line, problem, refused
+from tests.unit.config.samples import CHAT, HASH, HEAD, LOCAL, NAME, VALID, marked_line, problem, refused
 
 
 class Broken(Struct, frozen=True):
@@ -16,6 +16,25 @@ class Broken(Struct, frozen=True):
     text: str
     path: str
     fix: str
+
+
+def _auth(*lines: str) -> str:
+    return "version: 1\nauth:\n  " + "\n  ".join(lines) + f" #!\n{LOCAL}{CHAT}"
+
+
+def _keys(entry: str, before: str = "") -> str:
+    head = "version: 1\nauth:\n  mode: keys\n  pepper: pepper-0123456789\n  keys:\n"
+    group = "models: {chat: {aliases: [fast], targets: [{model: local/small}]}}\n"
+    return f"{head}{before}    - {entry} #!\n{LOCAL}{group}"
+
+
+def _named(field: str) -> str:
+    return _keys(f"{{name: ci, hash: '{HASH}', {field}}}")
+
+
+_KEY = f"keys: [{{name: ci, hash: '{HASH}'}}]"
+_SAME_NAME = f"    - {{name: ci, hash: '{HASH.replace('1', '2')}'}}\n"
+_SAME_HASH = f"    - {{name: ci, hash: '{HASH}'}}\n"
 
 
 def _server(line: str) -> str:
@@ -75,19 +94,49 @@ _REQUIRED: dict[str, Broken] = {
     "another version": Broken("version: 2 #!\nauth: {mode: none}\n" + LOCAL + CHAT, "version", "Write `version: 1`."),
     "version as text": Broken("version: '1' #!\nauth: {mode: none}\n" + LOCAL + CHAT, "version", "without quotes"),
     "version as fraction": Broken("version: 1.5 #!\nauth: {mode: none}\n", "version", "Write digits"),
-    "no auth": Broken("version: 1 #!\n" + LOCAL + CHAT, "auth", "Write `auth: {mode: none}` out"),
-    "auth without mode": Broken(
-        "version: 1\nauth: {} #!\n" + LOCAL + CHAT, "auth.mode", "Write `auth: {mode: none}` out"
-    ),
-    "auth is none": Broken("version: 1\nauth: none #!\n" + LOCAL + CHAT, "auth", "Write `auth: {mode: none}` out"),
-    "auth is null": Broken("version: 1\nauth: #!\n" + LOCAL + CHAT, "auth", "Write `auth: {mode: none}` out"),
-    "auth by keys": Broken(
-        "version: 1\nauth: {mode: keys} #!\n" + LOCAL + CHAT, "auth.mode", "loopback addresses only"
-    ),
+    "no auth": Broken("version: 1 #!\n" + LOCAL + CHAT, "auth", "Write `auth: {mode: keys}`"),
+    "auth without mode": Broken("version: 1\nauth: {} #!\n" + LOCAL + CHAT, "auth.mode", "Write `auth: {mode: keys}`"),
+    "auth is none": Broken("version: 1\nauth: none #!\n" + LOCAL + CHAT, "auth", "Write `auth: {mode: keys}`"),
+    "auth is null": Broken("version: 1\nauth: #!\n" + LOCAL + CHAT, "auth", "Write `auth: {mode: keys}`"),
     "auth is off": Broken(
-        "version: 1\nauth: {mode: off} #!\n" + LOCAL + CHAT, "auth.mode", "Write `auth: {mode: none}`"
+        "version: 1\nauth: {mode: off} #!\n" + LOCAL + CHAT, "auth.mode", "Write `auth: {mode: keys}`"
     ),
-    "auth is false": Broken("version: 1\nauth: {mode: false} #!\n" + LOCAL + CHAT, "auth.mode", "`auth: {mode: none}`"),
+    "auth is false": Broken(
+        "version: 1\nauth: {mode: false} #!\n" + LOCAL + CHAT, "auth.mode", "Write `auth: {mode: keys}`"
+    ),
+}
+
+_AUTH: dict[str, Broken] = {
+    "keys with mode none": Broken(_auth("mode: none", _KEY), "auth.keys", "Write `mode: keys`, or remove the keys"),
+    "short pepper": Broken(_auth("mode: keys", "pepper: secret"), "auth.pepper", "openssl rand -hex 32"),
+    "empty pepper": Broken(_auth("mode: keys", "pepper: ''"), "auth.pepper", "Give it a value"),
+    "pepper of an unset variable": Broken(_auth("mode: keys", "pepper: ${NOT_SET}"), "auth.pepper", "Set NOT_SET"),
+    "pepper of a missing file": Broken(_auth("mode: keys", "pepper: file:/does/not/exist"), "auth.pepper", "readable"),
+    "keys are null": Broken(_auth("mode: keys", "keys:"), "auth.keys", "one `- item` per line"),
+    "key is text": Broken(_keys("ci"), "auth.keys[0]", "Indent its keys"),
+    "key without a name": Broken(_keys(f"{{hash: '{HASH}'}}"), "auth.keys[0].name", "Add `name: ...`"),
+    "key without a hash": Broken(_keys("{name: ci}"), "auth.keys[0].hash", "pointsman keys create"),
+    "name with a space": Broken(_keys(f"{{name: a b, hash: '{HASH}'}}"), "auth.keys[0].name", "Rename it"),
+    "name is a number": Broken(_keys(f"{{name: 1, hash: '{HASH}'}}"), "auth.keys[0].name", "Put it in quotes"),
+    "hash without its prefix": Broken(_keys(f"{{name: ci, hash: '{'1' * 64}'}}"), "auth.keys[0].hash", "line of"),
+    "hash cut short": Broken(_keys(f"{{name: ci, hash: '{HASH[:-1]}'}}"), "auth.keys[0].hash", "another key"),
+    "hash in upper case": Broken(_keys(f"{{name: ci, hash: '{HASH[:-1]}A'}}"), "auth.keys[0].hash", "another key"),
+    "key instead of its hash": Broken(_keys("{name: ci, hash: pm_abc}"), "auth.keys[0].hash", "another key"),
+    "same name twice": Broken(_keys(f"{{name: ci, hash: '{HASH}'}}", before=_SAME_NAME), "auth.keys[1].name", "Each"),
+    "same hash twice": Broken(_keys(f"{{name: two, hash: '{HASH}'}}", before=_SAME_HASH), "auth.keys[1].hash", "Each"),
+    "unknown model": Broken(_named("models: [chta]"), "auth.keys[0].models[0]", "Did you mean 'chat'?"),
+    "unknown model far from any": Broken(_named("models: [zzzz]"), "auth.keys[0].models[0]", "Known here: chat, fast."),
+    "target instead of a model": Broken(_named("models: [local/small]"), "auth.keys[0].models[0]", "Known here"),
+    "model with a space": Broken(_named("models: ['a b']"), "auth.keys[0].models[0]", "Rename it"),
+    "models are text": Broken(_named("models: chat"), "auth.keys[0].models", "Write [one, two]"),
+    "unknown scope": Broken(_named("scopes: [chatt]"), "auth.keys[0].scopes[0]", "Did you mean 'chat'?"),
+    "scope of the whole product, not yet there": Broken(_named("scopes: [direct]"), "auth.keys[0].scopes[0]", "chat"),
+    "scope in upper case": Broken(_named("scopes: [CHAT]"), "auth.keys[0].scopes[0]", "Did you mean 'chat'?"),
+    "date only": Broken(_named("expires: 2027-01-31"), "auth.keys[0].expires", "2027-01-31T18:00:00Z"),
+    "no offset": Broken(_named("expires: '2027-01-31T18:00:00'"), "auth.keys[0].expires", "2027-01-31T18:00:00Z"),
+    "no such day": Broken(_named("expires: '2027-02-30T18:00:00Z'"), "auth.keys[0].expires", "2027-01-31T18:00:00Z"),
+    "expires is a number": Broken(_named("expires: 1800000000"), "auth.keys[0].expires", "2027-01-31T18:00:00Z"),
+    "limits, which are not there yet": Broken(_named("limits: {rpm: 1}"), "auth.keys[0].limits", "Known here: expires"),
 }
 
 _UNKNOWN: dict[str, Broken] = {
@@ -97,7 +146,7 @@ _UNKNOWN: dict[str, Broken] = {
     "in another case": Broken(_top("Logs: {}"), "Logs", "Did you mean 'logs'?"),
     "server": Broken(_server("listn: 127.0.0.1:1"), "server.listn", "Did you mean 'listen'?"),
     "limits": Broken(_server("limits: {bodies: 1}"), "server.limits.bodies", "Did you mean 'body'?"),
-    "auth": Broken("version: 1\nauth: {mode: none, keyz: []} #!\n" + LOCAL + CHAT, "auth.keyz", "Known here: mode."),
+    "auth": Broken("version: 1\nauth: {mode: none, keyz: []} #!\n" + LOCAL + CHAT, "auth.keyz", "Did you mean 'keys'?"),
     "records": Broken(_top("records: {decision: {}}"), "records.decision", "Did you mean 'decisions'?"),
     "decisions": Broken(_top("records: {decisions: {keep: 7d}}"), "records.decisions.keep", "max_bytes, path"),
     "logs": Broken(_top("logs: {request: true}"), "logs.request", "Did you mean 'requests'?"),
@@ -117,9 +166,9 @@ _UNKNOWN: dict[str, Broken] = {
 }
 
 _SERVER: dict[str, Broken] = {
-    "all interfaces": Broken(_server("listen: 0.0.0.0:4000"), "server.listen", "Listen on 127.0.0.1:4000"),
+    "all interfaces": Broken(_server("listen: 0.0.0.0:4000"), "server.listen", "listen on 127.0.0.1:4000"),
     "admin on all interfaces": Broken(_server("admin_listen: '[::]:4001'"), "server.admin_listen", "127.0.0.1:4001"),
-    "host name": Broken(_server("listen: gateway.example:4000"), "server.listen", "proxy with authentication"),
+    "host name": Broken(_server("listen: gateway.example:4000"), "server.listen", "Write `auth: {mode: keys}`"),
     "no port": Broken(_server("listen: 127.0.0.1"), "server.listen", "127.0.0.1:4000"),
     "port too large": Broken(_server("listen: 127.0.0.1:65536"), "server.listen", "127.0.0.1:4000"),
     "port only": Broken(_server("listen: 4000"), "server.listen", "127.0.0.1:4000"),
@@ -313,6 +362,7 @@ _BROKEN = {
     for family, cases in (
         ("syntax", _SYNTAX),
         ("required", _REQUIRED),
+        ("auth", _AUTH),
         ("unknown key", _UNKNOWN),
         ("server", _SERVER),
         ("provider", _PROVIDERS),

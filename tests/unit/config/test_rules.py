@@ -7,7 +7,9 @@ import pytest
 from pointsman.config.rules import needs_key
 from pointsman.config.schema import ProviderEntry
 from pointsman.domain.policy import Timeouts
-from tests.unit.config.samples import CHAT, HEAD, LOCAL, VALID, load_text, problem, refused
+from tests.unit.config.samples import CHAT, HEAD, KEYS, LOCAL, VALID, load_text, problem, refused
+
+ELSEWHERE = ["0.0.0.0:5000", "'[::]:5000'", "10.0.0.1:5000", "gateway.example:5000"]
 
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:4000", "127.1.2.3:4000", "'[::1]:4000'", "localhost:4000"])
@@ -16,16 +18,36 @@ def test_loopback_addresses_need_no_authentication(tmp_path: Path, listen: str) 
 
 
 @pytest.mark.bug("J-02")
-@pytest.mark.parametrize("key", ["listen", "admin_listen"])
-@pytest.mark.parametrize("host", ["0.0.0.0", "'[::]", "10.0.0.1", "gateway.example"])  # noqa: S104
-def test_an_open_door_is_refused_everywhere_else(tmp_path: Path, key: str, host: str) -> None:
-    address = f"{host}:5000'" if host.startswith("'") else f"{host}:5000"
+@pytest.mark.parametrize("address", ELSEWHERE)
+def test_an_open_door_is_refused_everywhere_else(tmp_path: Path, address: str) -> None:
+    found = problem(tmp_path, f"{VALID}server: {{listen: {address}}}\n")
 
-    found = problem(tmp_path, f"{VALID}server: {{{key}: {address}}}\n")
-
-    assert found.path == f"server.{key}"
+    assert found.path == "server.listen"
     assert found.message == "with `auth: {mode: none}` only loopback addresses are allowed"
-    assert found.fix == "Listen on 127.0.0.1:5000, and let a proxy with authentication face the network."
+    assert found.fix == "Write `auth: {mode: keys}`, or listen on 127.0.0.1:5000."
+
+
+@pytest.mark.parametrize("address", ELSEWHERE)
+def test_a_door_with_keys_may_be_anywhere(tmp_path: Path, address: str) -> None:
+    loaded = load_text(tmp_path, f"{KEYS}{LOCAL}{CHAT}server: {{listen: {address}}}\n")
+
+    assert loaded.settings.listen.port == 5000
+
+
+@pytest.mark.parametrize("head", [HEAD, KEYS])
+@pytest.mark.parametrize("address", ELSEWHERE)
+def test_metrics_ask_for_no_key_and_so_stay_on_loopback(tmp_path: Path, head: str, address: str) -> None:
+    found = problem(tmp_path, f"{head}{LOCAL}{CHAT}server: {{admin_listen: {address}}}\n")
+
+    assert found.path == "server.admin_listen"
+    assert found.message == "it asks for no key, so only loopback addresses are allowed"
+    assert found.fix == "Listen on 127.0.0.1:5000."
+
+
+def test_an_unreadable_mode_is_not_taken_for_an_open_door(tmp_path: Path) -> None:
+    text = VALID.replace("mode: none", "mode: kyes") + "server: {listen: 0.0.0.0:5000}\n"
+
+    assert problem(tmp_path, text).path == "auth.mode"
 
 
 def test_both_addresses_may_leave_the_port_to_the_system(tmp_path: Path) -> None:

@@ -11,13 +11,17 @@ import yaml
 from pydantic import BaseModel
 
 from pointsman.config.load import Loaded
-from pointsman.config.schema import ConfigFile, ProviderEntry
+from pointsman.config.schema import AuthSection, ConfigFile, ProviderEntry
 from pointsman.domain.secret import Secret
 from tests.unit.config.samples import load_text, refused
 
 _BASE: dict[str, Any] = {
     "version": 1,
-    "auth": {"mode": "none"},
+    "auth": {
+        "mode": "keys",
+        "pepper": "pepper-0123456789",
+        "keys": [{"name": "ci", "hash": f"hmac-sha256:{'1' * 64}"}],
+    },
     "providers": {
         "one": {"kind": "openai", "models": {"a": {"model": "a"}, "b": {"model": "b"}}},
         "two": {"kind": "openai"},
@@ -32,6 +36,13 @@ _CHANGES: dict[str, object] = {
     "server.limits.connections": 5,
     "server.drain": "5s",
     "server.response_headers": "minimal",
+    "auth.mode": "none",
+    "auth.pepper": "another-pepper-0123456789",
+    "auth.keys.*.name": "other",
+    "auth.keys.*.hash": f"hmac-sha256:{'2' * 64}",
+    "auth.keys.*.models": ["chat"],
+    "auth.keys.*.scopes": ["explain"],
+    "auth.keys.*.expires": "2027-01-31T18:00:00Z",
     "records.decisions.path": "/d.jsonl",
     "records.decisions.max_bytes": "1MiB",
     "logs.level": "debug",
@@ -70,8 +81,8 @@ _CHANGES: dict[str, object] = {
     "retry.budget_base": 5,
     "retry.budget_ratio": 0.5,
 }
-_ONE_VALUE_SO_FAR = {"version": 2, "auth.mode": "keys"}  # nothing to change them to: other values are refused
-_NAMES = {"providers": "one", "models": "chat", "providers.*.models": "a", "models.*.targets": 0}
+_ONE_VALUE_SO_FAR = {"version": 2}  # nothing to change them to: other values are refused
+_NAMES = {"auth.keys": 0, "providers": "one", "models": "chat", "providers.*.models": "a", "models.*.targets": 0}
 
 
 def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
@@ -98,6 +109,8 @@ def _changed(key: str, value: object) -> dict[str, Any]:
         node = node[name] if isinstance(name, int) else node.setdefault(name, {})
     if last == "model" and "targets" in holders:
         node.clear()  # the shorthand stands alone
+    if key == "auth.mode":
+        del node["keys"]  # which would protect nothing
     node[last] = value
     return file
 
@@ -145,6 +158,13 @@ def test_a_typing_error_in_any_key_is_refused(tmp_path: Path, key: str) -> None:
 
     unknown = [problem for problem in error.problems if problem.message.startswith("unknown key")]
     assert [problem.fix for problem in unknown] == [f"Did you mean '{key.rpartition('.')[2]}'?"]
+
+
+def test_auth_shows_neither_pepper_nor_hash() -> None:
+    auth = AuthSection.model_validate(_BASE["auth"])
+
+    assert "pepper-0123456789" not in f"{auth!r}{auth!s}"
+    assert "1111" not in f"{auth!r}{auth!s}"
 
 
 def test_an_entry_shows_neither_key_nor_headers() -> None:

@@ -78,8 +78,8 @@ def test_the_fix_of_a_missing_auth_says_what_it_means() -> None:
     validate(document)
 
     assert document.problems[0].fix == (
-        "Write `auth: {mode: none}` out. It means that everyone who can reach the port is served, "
-        "and so it is accepted on loopback addresses only."
+        "Write `auth: {mode: keys}` and make a key with `pointsman keys create`; or write `auth: {mode: none}`, which "
+        "serves everyone who can reach the port, and so is accepted on loopback addresses only."
     )
 
 
@@ -162,7 +162,7 @@ def test_no_message_has_the_words_of_the_validation_library() -> None:
             "must be at most 1,000,000",
             "Write a smaller number.",
         ),
-        ("auth: {mode: keys}", "auth.mode", "must be none, the only mode so far", "Write `auth: {mode: none}` out."),
+        ("auth: {mode: key}", "auth.mode", "must be one of: keys, none", "Write `auth: {mode: keys}`"),
         ("models: {a: {}}", "models.a.targets", "is missing", "Add `targets: ...`, see the documented example."),
         (
             "providers: {a: {kind: openai, timeouts: {total: 1s}}}",
@@ -188,4 +188,4 @@ def test_the_usual_short_spelling_of_auth_is_answered_with_the_right_one() -> No
     validate(document)
 
     assert [problem.path for problem in document.problems] == ["auth"]
-    assert document.problems[0].fix.startswith("Write `auth: {mode: none}` out.")
+    assert document.problems[0].fix.startswith("Write `auth: {mode: keys}`")

@@ -1,7 +1,7 @@
 """An edge on a real socket that must leave nothing behind, and handlers to put into it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
@@ -12,17 +12,33 @@ from pointsman.domain.errors import GatewayError
 from pointsman.http1.head import RequestHead
 from pointsman.http1.limits import EdgeLimits, Watchdog
 from pointsman.http1.reply import Reply
-from pointsman.http1.server import EdgeServer, Handler, Request
+from pointsman.http1.server import EdgeServer, Request
 from pointsman.testing.wire import PATIENCE_S, Wire
 
 TICK_S = 0.005
 LIMITS = EdgeLimits(body_bytes=DEFAULT_BODY_LIMIT_BYTES, connections=DEFAULT_MAX_CONNECTIONS)
 
 Run: TypeAlias = Callable[[Coroutine[Any, Any, Any]], Any]
+Handler: TypeAlias = Callable[[Request, Reply], Awaitable[None]]
 
 
-def render_error(error: GatewayError, head: RequestHead | None) -> tuple[bytes, bytes]:
-    return b"content-type: text/plain\r\n", error.message.encode()
+class Door:
+    """Lets everybody in to one handler, unless `refusal` says otherwise."""
+
+    def __init__(self, handler: Handler, refusal: GatewayError | None = None) -> None:
+        self.handler, self.refusal = handler, refusal
+        self.admitted: list[RequestHead] = []  # heads that were asked about
+
+    def __call__(self, request: Request, reply: Reply) -> Awaitable[None]:
+        return self.handler(request, reply)
+
+    def admit(self, head: RequestHead) -> None:
+        self.admitted.append(head)
+        if self.refusal is not None:
+            raise self.refusal
+
+    def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> tuple[bytes, bytes]:
+        return b"content-type: text/plain\r\n", error.message.encode()
 
 
 async def until(is_true: Callable[[], bool]) -> None:
@@ -33,11 +49,12 @@ async def until(is_true: Callable[[], bool]) -> None:
 
 
 @asynccontextmanager
-async def edge(handler: Handler, **limits: float) -> AsyncIterator[EdgeServer]:
+async def edge(door: Handler | Door, **limits: float) -> AsyncIterator[EdgeServer]:
     """Whatever happened in between, no connection, task or watchdog entry is left once the callers are gone."""
     tasks = asyncio.all_tasks()
     watchdog = Watchdog(asyncio.get_running_loop(), TICK_S)
-    server = EdgeServer(handler, render_error, structs.replace(LIMITS, **limits), watchdog)
+    guarded = door if isinstance(door, Door) else Door(door)
+    server = EdgeServer(guarded, structs.replace(LIMITS, **limits), watchdog)
     watchdog.start()
     await server.start("127.0.0.1", 0)
     try:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.http1.limits import KIB
 from pointsman.http1.reply import Reply
-from pointsman.http1.server import EdgeServer, Request
+from pointsman.http1.server import EdgeServer, Request, _is_local
 from pointsman.testing.wire import Wire
-from tests.unit.http1.edge import LIMITS, Flood, Gate, Run, Stubborn, Stuck, dial, echo, edge, until
+from tests.unit.http1.edge import LIMITS, Door, Flood, Gate, Run, Stubborn, Stuck, dial, echo, edge, until
 from tests.unit.http1.heads import MUST_REFUSE, get, head, post
 
 SOON_S = 0.03
@@ -311,6 +312,93 @@ def test_no_continue_is_sent_for_a_body_that_is_too_large(run: Run) -> None:
             return (await wire.received_bytes(12))[:12]
 
     assert run(scenario()) == b"HTTP/1.1 413"
+
+
+# --- callers that are not admitted
+
+
+@pytest.mark.parametrize("framing", [b"Content-Length: 100000", b"Transfer-Encoding: chunked"])
+def test_a_caller_that_is_not_admitted_is_refused_before_its_body_is_waited_for(run: Run, framing: bytes) -> None:
+    door = Door(echo, GatewayError(ErrorKind.INVALID_API_KEY, "no key"))
+
+    async def scenario() -> tuple[int, bytes, str, float]:
+        async with edge(door) as server, await dial(server) as wire:
+            wire.send(post(framing))
+            reply = await wire.reply()
+            return reply.status, reply.body, await wire.end(), sum(c._reader._body_bytes for c in server.connections)
+
+    assert run(scenario()) == (401, b"no key", "fin", 0)
+
+
+def test_no_continue_is_sent_to_a_caller_that_is_not_admitted(run: Run) -> None:
+    door = Door(echo, GatewayError(ErrorKind.INVALID_API_KEY, "no key"))
+
+    async def scenario() -> bytes:
+        async with edge(door) as server, await dial(server) as wire:
+            wire.send(post(b"Expect: 100-continue", b"Content-Length: 5"))
+            await wire.end()
+            return bytes(wire.received)
+
+    assert run(scenario()).startswith(b"HTTP/1.1 401")
+
+
+def test_admission_is_asked_for_once_while_a_body_arrives(run: Run) -> None:
+    door = Door(echo)
+
+    async def scenario() -> int:
+        async with edge(door) as server, await dial(server) as wire:
+            wire.send(post(b"Content-Length: 20"))
+            await until(lambda: bool(door.admitted))
+            (connection,) = server.connections
+            wire.send(b"x" * 10)
+            await until(lambda: connection._reader._body_bytes == 10)
+            wire.send(b"x" * 10)
+            return (await wire.reply()).status
+
+    assert run(scenario()) == 200
+    assert len(door.admitted) == 1
+
+
+def test_a_request_that_came_whole_is_left_to_its_handler(run: Run) -> None:
+    door = Door(echo)
+
+    async def scenario() -> int:
+        async with edge(door) as server, await dial(server) as wire:
+            wire.send(post(b"Content-Length: 20", body=b"x" * 20))
+            return (await wire.reply()).status
+
+    assert run(scenario()) == 200
+    assert door.admitted == []
+
+
+def test_a_caller_on_the_loopback_is_known_to_be_local(run: Run) -> None:
+    async def tell(request: Request, reply: Reply) -> None:
+        reply.send(200, b"", b"local" if request.is_local else b"remote")
+
+    async def scenario() -> bytes:
+        async with edge(tell) as server, await dial(server) as wire:
+            wire.send(get())
+            return (await wire.reply()).body
+
+    assert run(scenario()) == b"local"
+
+
+class Peer(asyncio.BaseTransport):
+    """A transport with a peer."""
+
+    def __init__(self, peer: tuple[object, ...] | None) -> None:
+        super().__init__({"peername": peer})
+
+
+@pytest.mark.parametrize(
+    ("peer", "is_local"),
+    [
+        (("127.0.0.1", 5), True), (("127.9.9.9", 5), True), (("::1", 5, 0, 0), True), (("10.0.0.1", 5), False),
+        (("128.0.0.1", 5), False), (("::ffff:10.0.0.1", 5, 0, 0), False), (("::", 5, 0, 0), False), (None, False),
+    ],
+)  # fmt: skip
+def test_only_loopback_peers_are_local(peer: tuple[object, ...] | None, is_local: bool) -> None:
+    assert _is_local(Peer(peer)) is is_local
 
 
 # --- refusals
@@ -892,7 +980,7 @@ def test_a_draining_edge_takes_no_new_connections(run: Run) -> None:
 def test_an_edge_that_has_not_started_may_be_drained(run: Run) -> None:
     async def scenario() -> bool:
         async with edge(echo) as server:
-            other = EdgeServer(echo, server.render_error, server.limits, server.watchdog)
+            other = EdgeServer(Door(echo), server.limits, server.watchdog)
             await other.drain(0.0)
             return other.is_draining
 
@@ -902,7 +990,7 @@ def test_an_edge_that_has_not_started_may_be_drained(run: Run) -> None:
 def test_a_port_that_is_taken_stops_the_start(run: Run) -> None:
     async def scenario() -> None:
         async with edge(echo) as server:
-            other = EdgeServer(echo, server.render_error, server.limits, server.watchdog)
+            other = EdgeServer(Door(echo), server.limits, server.watchdog)
             with pytest.raises(OSError, match="address already in use"):
                 await other.start("127.0.0.1", server.port)
 
@@ -912,7 +1000,7 @@ def test_a_port_that_is_taken_stops_the_start(run: Run) -> None:
 def test_an_edge_that_has_not_started_has_no_port(run: Run) -> None:
     async def scenario() -> None:
         async with edge(echo) as server:
-            other = EdgeServer(echo, server.render_error, server.limits, server.watchdog)
+            other = EdgeServer(Door(echo), server.limits, server.watchdog)
             with pytest.raises(RuntimeError, match="not been started"):
                 _ = other.port
 

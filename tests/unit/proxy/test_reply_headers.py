@@ -92,6 +92,15 @@ def test_error_before_routing_gives_no_reason_to_those_who_may_not_know() -> Non
     assert b"x-pointsman-reason" not in found
 
 
+@pytest.mark.parametrize(
+    ("kind", "told"), [(ErrorKind.INVALID_API_KEY, b"Bearer"), (ErrorKind.PERMISSION_DENIED, None)]
+)
+def test_refused_key_is_told_how_to_send_one(kind: ErrorKind, told: bytes | None) -> None:
+    found = fields(reply_headers.error_lines("req-1", GatewayError(kind, "no"), shows_details=False))
+
+    assert found.get(b"www-authenticate") == told
+
+
 @pytest.mark.bug("E-14")
 def test_streams_forbid_gathering_and_compressing() -> None:
     found = answer(content_type=EVENT_STREAM)

@@ -1,11 +1,15 @@
 """Which group a name means."""
 
 import pytest
+from msgspec import structs
 
+from pointsman.domain.ask import Ask
 from pointsman.domain.errors import GatewayError
+from pointsman.domain.request import Caller
 from pointsman.routing.resolve import group_for, unknown_model
 from pointsman.testing import builders
 
+ONLY_CHAT = structs.replace(builders.caller(), groups=frozenset(("chat",)))
 CONFIG = builders.snapshot([builders.group("chat", "a/m", aliases=("fast",)), builders.group("code", "b/m")])
 
 
@@ -28,6 +32,38 @@ def test_name_like_nothing_is_refused_with_the_place_of_the_list() -> None:
 
 def test_endless_name_is_cut_in_the_message() -> None:
     assert len(unknown_model("x" * 1_000_000, ["chat"]).message) < 300
+
+
+@pytest.mark.parametrize("name", ["chat", "fast"])
+def test_group_that_the_caller_may_use_is_found_by_all_of_its_names(name: str) -> None:
+    assert group_for(ask_of(ONLY_CHAT, name)).name == "chat"
+
+
+def test_group_of_others_is_forbidden_and_the_place_of_the_list_is_told() -> None:
+    with pytest.raises(GatewayError) as caught:
+        group_for(ask_of(ONLY_CHAT, "code"))
+
+    assert (caught.value.status, caught.value.code, caught.value.param) == (403, "permission_denied", "model")
+    assert caught.value.message == ("This API key may not use the model 'code'. GET /v1/models lists those it may use.")
+
+
+def test_caller_without_any_group_may_use_none() -> None:
+    with pytest.raises(GatewayError) as caught:
+        group_for(ask_of(structs.replace(ONLY_CHAT, groups=frozenset()), "chat"))
+
+    assert caught.value.status == 403
+
+
+def test_unknown_name_is_not_answered_with_the_names_of_others() -> None:
+    with pytest.raises(GatewayError) as caught:
+        group_for(ask_of(ONLY_CHAT, "cod"))
+
+    assert caught.value.status == 404
+    assert "'code'" not in caught.value.message
+
+
+def ask_of(caller: Caller, name: str) -> Ask:
+    return structs.replace(builders.ask(config=CONFIG, model=name), caller=caller)
 
 
 def test_names_are_compared_exactly() -> None:

@@ -1,0 +1,74 @@
+"""The declared keys of callers: what rules they obey, and the key ring they become."""
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+
+from pointsman.config.document import Document
+from pointsman.config.problems import KeyPath, nearest
+from pointsman.config.schema import ConfigFile, KeyEntry
+from pointsman.config.values import ANY_CHARACTERS, HASH_PREFIX
+from pointsman.domain.access import CallerKey, KeyRing
+from pointsman.domain.request import Caller, Scope
+from pointsman.domain.secret import Secret
+
+_KEYS: KeyPath = ("auth", "keys")
+_MADE_BY = "pointsman keys create --name NAME"
+
+
+def check(document: Document, config: ConfigFile) -> None:
+    """Note what is wrong with the keys as a whole."""
+    auth = config.auth
+    if auth.mode == "none" and auth.keys:
+        fix = "Write `mode: keys`, or remove the keys."
+        document.add(_KEYS, "with `mode: none` everybody is served, so that the keys protect nothing", fix)
+    if auth.mode == "keys" and not auth.keys and document.is_whole(_KEYS):
+        fix = f"Run `{_MADE_BY}` and add the line it prints."
+        document.warn(_KEYS, "there is no key: nobody can call", fix)
+    _check_doubles(document, auth.keys, "name", lambda entry: entry.name)
+    _check_doubles(document, auth.keys, "hash", lambda entry: entry.hash)
+    if config.models and document.is_whole(("models",)):
+        names = [name for group, entry in config.models.items() for name in (group, *entry.aliases)]
+        for index, entry in enumerate(auth.keys):
+            _check_models(document, (*_KEYS, index, "models"), entry, names)
+
+
+def _check_doubles(document: Document, keys: list[KeyEntry], field: str, value_of: Callable[[KeyEntry], str]) -> None:
+    seen: dict[str, int] = {}
+    for index, entry in enumerate(keys):
+        if (first := seen.setdefault(value_of(entry), index)) != index:
+            message = f"the same {field} as keys[{first}]"
+            document.add((*_KEYS, index, field), message, "Each key has its own: change or remove one of them.")
+
+
+def _check_models(document: Document, path: KeyPath, entry: KeyEntry, names: list[str]) -> None:
+    for index, pattern in enumerate(entry.models):
+        if any(fnmatchcase(name, pattern) for name in names):
+            continue
+        place = (*path, index)
+        shown = document.shown(place, pattern)
+        if ANY_CHARACTERS in pattern:
+            document.warn(place, f"{shown} fits no model group or alias", "Correct it, unless the group is to come.")
+        else:
+            document.add(place, f"unknown model {shown}", nearest(pattern, names))
+
+
+def ring_of(config: ConfigFile, pepper: Secret) -> KeyRing:
+    """The keys by their digests."""
+    keys: dict[str, CallerKey] = {}
+    for entry in config.auth.keys:
+        digest = entry.hash.removeprefix(HASH_PREFIX)
+        caller = Caller(entry.name, frozenset(map(Scope, entry.scopes)), _groups(config, entry.models))
+        keys[digest] = CallerKey(Secret(digest), caller, entry.expires)
+    return KeyRing(pepper, MappingProxyType(keys))
+
+
+def _groups(config: ConfigFile, patterns: list[str]) -> frozenset[str] | None:
+    """A group is allowed by its name or any alias, and then by all of them: they are one thing. None: all groups."""
+    if ANY_CHARACTERS in patterns:
+        return None
+    return frozenset(
+        name
+        for name, entry in config.models.items()
+        if any(fnmatchcase(spelling, pattern) for spelling in (name, *entry.aliases) for pattern in patterns)
+    )
