@@ -16,9 +16,9 @@ PATIENCE_S = 60
 Answer: TypeAlias = dict[str, Any]  # a line of openai_crowd.py
 
 
-def said(client: str, base_url: str, model: str, name: str) -> dict[str, Any]:
+def said(client: str, base_url: str, model: str, name: str, key: str = "sk-caller") -> dict[str, Any]:
     """What the SDK saw of one call of openai_calls.py."""
-    command = [str(CLIENTS[client]), str(SCRIPTS / "openai_calls.py"), base_url, model, name]
+    command = [str(CLIENTS[client]), str(SCRIPTS / "openai_calls.py"), base_url, model, name, key]
     seen: dict[str, Any] = json.loads(subprocess.check_output(command, timeout=PATIENCE_S))  # noqa: S603  # our script
     return seen
 

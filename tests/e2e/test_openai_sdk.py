@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pointsman.app import new_loop
-from pointsman.testing import Answer, Chat, FakeProvider, Status, ToolCall, stream_of
+from pointsman.testing import Answer, Chat, FakeProvider, Status, ToolCall, keys, stream_of
 from tests.e2e.sdk import CLIENTS, PATIENCE_S, ROOT, said
 from tests.integration.harness import run_gateway
 
@@ -21,17 +21,26 @@ GROUPS = {"chat": {"strategy": "failover", "targets": [{"model": "a/m"}, {"model
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("client", CLIENTS)]
 
 
-def call(client: str, name: str, tmp_path: Path, *, a: Sequence[Answer], model: str = "chat") -> dict[str, Any]:
+def call(
+    client: str,
+    name: str,
+    tmp_path: Path,
+    *,
+    a: Sequence[Answer],
+    model: str = "chat",
+    key: str = "sk-caller",
+    **sections: Any,
+) -> dict[str, Any]:
     """What the SDK saw of one call, and under `asked` the bodies that reached the providers a and b."""
 
     async def scene() -> dict[str, Any]:
         async with (
             FakeProvider(name="a") as first,
             FakeProvider(name="b", default=Chat("served by b")) as second,
-            run_gateway(tmp_path, first, second, groups=GROUPS) as gateway,
+            run_gateway(tmp_path, first, second, groups=GROUPS, **sections) as gateway,
         ):
             first.script(*a)
-            seen = await asyncio.to_thread(said, client, gateway.base_url, model, name)
+            seen = await asyncio.to_thread(said, client, gateway.base_url, model, name, key)
             asked = [json.loads(request.body) for request in (*first.log, *second.log)]
             return {**seen, "asked": asked}
 
@@ -109,6 +118,77 @@ def test_an_unknown_model_is_a_not_found_error_with_the_nearest_name(client: str
 
     assert (seen["kind"], seen["status"], seen["code"]) == ("NotFoundError", 404, "model_not_found")
     assert "Did you mean 'chat'?" in seen["message"]
+
+
+AUTH = keys.section(
+    keys.declaration("pm_good", name="good"),
+    keys.declaration("pm_other", name="other", models=["nothing*"]),
+    keys.declaration("pm_watcher", name="watcher", scopes=["explain"]),
+    keys.declaration("pm_old", name="old", expires="2020-01-01T00:00:00Z"),
+)
+
+
+def test_a_key_lets_the_sdk_in(client: str, tmp_path: Path) -> None:
+    seen = call(client, "unary", tmp_path, a=[Chat("hello")], key="pm_good", auth=AUTH)
+
+    assert (seen["text"], seen["target"]) == ("hello", "a/m")
+
+
+def test_a_list_of_models_needs_a_key_only(client: str, tmp_path: Path) -> None:
+    seen = call(client, "models", tmp_path, a=(), key="pm_watcher", auth=AUTH)
+
+    assert (seen["ids"], seen["one"]) == (["chat"], "chat")
+
+
+REFUSED: dict[str, tuple[str, int, str, str | None, str]] = {
+    "pm_wrong": (
+        "AuthenticationError",
+        401,
+        "invalid_api_key",
+        None,
+        "This API key is not valid here. Check that it was copied whole, or ask the operator of this gateway for one.",
+    ),
+    "pm_old": (
+        "AuthenticationError",
+        401,
+        "invalid_api_key",
+        None,
+        "This API key has expired. Ask the operator of this gateway for a new one.",
+    ),
+    "pm_watcher": (
+        "PermissionDeniedError",
+        403,
+        "permission_denied",
+        None,
+        "This API key lacks the scope 'chat', which this path needs. Ask the operator of this gateway.",
+    ),
+    "pm_other": (
+        "PermissionDeniedError",
+        403,
+        "permission_denied",
+        "model",
+        "This API key may not use the model 'chat'. GET /v1/models lists those it may use.",
+    ),
+}
+
+
+@pytest.mark.bug("N-05", "N-08")
+@pytest.mark.parametrize("key", REFUSED)
+def test_a_refused_key_is_the_documented_error_byte_for_byte(client: str, tmp_path: Path, key: str) -> None:
+    kind, status, code, param, message = REFUSED[key]
+
+    seen = call(client, "error", tmp_path, a=(), key=key, auth=AUTH)
+
+    fields = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
+    assert (seen["kind"], seen["status"], seen["code"]) == (kind, status, code)
+    assert seen["body"] == json.dumps({"error": fields}, separators=(",", ":"))
+    assert seen["asked"] == []
+
+
+def test_a_refusal_reaches_a_caller_that_is_still_sending_a_long_body(client: str, tmp_path: Path) -> None:
+    seen = call(client, "error_of_much", tmp_path, a=(), key="pm_wrong", auth=AUTH)
+
+    assert (seen["kind"], seen["status"], seen["code"]) == ("AuthenticationError", 401, "invalid_api_key")
 
 
 def test_the_demo_serves_the_sdk(client: str, tmp_path: Path) -> None:

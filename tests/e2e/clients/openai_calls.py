@@ -1,6 +1,6 @@
 """Run by the Python of a client environment: calls a gateway through the real OpenAI SDK and prints what it saw.
 
-python openai_calls.py BASE_URL MODEL CALL
+python openai_calls.py BASE_URL MODEL CALL KEY
 """
 
 import json
@@ -120,6 +120,7 @@ def error(client, model, messages=HELLO):
             "code": failed.code,
             "type": failed.type,
             "message": failed.message,
+            "body": failed.response.text if isinstance(failed, openai.APIStatusError) else None,
         }
     return {"kind": "none"}
 
@@ -128,15 +129,20 @@ def too_long(client, model):
     return error(client, model, [{"role": "user", "content": "word " * 30_000}])
 
 
+def error_of_much(client, model):
+    """As a long session of an agent sends it: in many reads."""
+    return error(client, model, [{"role": "user", "content": "x" * 8_000_000}])
+
+
 CALLS = {
     call.__name__: call
     for call in (
         unary, stream, stream_with_usage, tools, forced_tool_in_a_stream, tool_round, structured, same_prefix_twice,
-        leave, models, error, too_long,
+        leave, models, error, too_long, error_of_much,
     )
 }  # fmt: skip
 
 if __name__ == "__main__":
-    base_url, model, name = sys.argv[1:]
-    client = openai.OpenAI(base_url=base_url, api_key="sk-caller", max_retries=2)
+    base_url, model, name, key = sys.argv[1:]
+    client = openai.OpenAI(base_url=base_url, api_key=key, max_retries=2)
     print(json.dumps({"version": openai.__version__, **CALLS[name](client, model)}))
