@@ -127,7 +127,8 @@ class Gateway:
         return read_records(self.file.parent)
 
     def _busy(self) -> dict[str, float]:
-        watched = len(self.app._watchdog) - self._permanent_items
+        idle = sum(map(len, self.app._pool._idle.values()))  # connections to providers, which are watched, too
+        watched = len(self.app._watchdog) - self._permanent_items - idle
         found = {"in_flight": self.in_flight, "callers": self.callers, "watched": watched}
         return {name: value for name, value in found.items() if value}
 
