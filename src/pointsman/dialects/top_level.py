@@ -21,6 +21,7 @@ _NEXT_KEY = re.compile(rb"[ \t\r\n]*," + _KEY)
 _END = re.compile(rb"[ \t\r\n]*\}")
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
 _TEXT = msgspec.json.Decoder(str)
+_CHEAP_COPY_BYTES = 16 * 1024  # up to here a copy costs less than a view that saves it
 
 
 class TopLevel(Struct, frozen=True, gc=False):
@@ -60,18 +61,12 @@ def read_top_level(body: bytes) -> TopLevel:
     except UnicodeDecodeError as error:
         raise _bad(f"The request body is not UTF-8 (byte {error.start}).") from None
     names = "".join(values)
-    spans = None if _is_compact(body, values, len(names)) else _spans(body, values)
-    return TopLevel(body, values, spans, names.isascii() and names == names.lower())
-
-
-def _is_compact(body: bytes, values: Mapping[str, Raw], name_chars: int) -> bool:
-    """Whether the fields and their punctuation are exactly the body.
-
-    True for what the SDKs send, and a proof in two sums that nothing else is in there: no white space, no escape in
-    a name, and no second field of the same name, since each of them would make the body longer.
-    """
+    # Compact, as the SDKs write it: the fields and their punctuation are exactly the body. It proves that nothing else
+    # is in there, no white space, no escape in a name and no second field of a name: each would make it longer.
     punctuation = 4 * len(values) + 1  # {} and, per field, two quotes, a colon and a comma, less one comma
-    return punctuation + name_chars + len(b"".join(values.values())) == len(body)
+    is_compact = punctuation + len(names) + len(b"".join(values.values())) == len(body)
+    spans = None if is_compact else _spans(body, values)
+    return TopLevel(body, values, spans, names.isascii() and names == names.lower())
 
 
 def _spans(body: bytes, values: Mapping[str, Raw]) -> dict[str, Span]:
@@ -95,9 +90,10 @@ def _spans(body: bytes, values: Mapping[str, Raw]) -> dict[str, Span]:
 
 def splice(body: bytes, edits: list[Edit]) -> bytes:
     """`body` with each span replaced; every other byte is as it was. Edits must not overlap."""
-    rest, at = memoryview(body), 0  # of which slices are no copies
+    rest: bytes | memoryview = body if len(body) < _CHEAP_COPY_BYTES else memoryview(body)
+    at = 0
     pieces: list[bytes | memoryview] = []
-    for start, end, replacement in sorted(edits):
+    for start, end, replacement in edits if len(edits) < 2 else sorted(edits):
         pieces += (rest[at:start], replacement)
         at = end
     return b"".join((*pieces, rest[at:]))

@@ -41,7 +41,7 @@ class ConnectionPool:
         now = self._loop.time()
         while idle:
             connection = idle.pop()
-            if connection.is_reusable and now < connection.idle_until and not connection.has_unread_bytes():
+            if now < connection.idle_until and connection.is_reusable and not connection.has_unread_bytes():
                 return connection
             connection.abort()
         return None

@@ -57,7 +57,8 @@ class BaseAnswer:
         self._ttfb_s = self._clock.now() - self._began_at
 
     def on_end(self) -> None:
-        self._settle(None)
+        if not self.done.done():
+            self.done.set_result(None)
 
     def on_failure(self, failure: WireFailure) -> None:
         self._settle(failure)

@@ -64,7 +64,10 @@ class SignalBoard:
 
     def started(self, target: Target, caller: str, now: float, *, is_probe: bool) -> Lease:
         """An attempt begins; its lease counts as in flight until `record`."""
-        return self._state(target).begin(caller, now, is_probe=is_probe)
+        state = self._targets.get(target.state_key)
+        if state is None:
+            state = self._targets[target.state_key] = TargetState()
+        return state.begin(caller, now, is_probe=is_probe)
 
     def record(self, lease: Lease, outcome: Outcome, now: float, policy: Cooldown) -> None:
         """An attempt ended: every one is recorded exactly once, also failed and cancelled ones (A-02)."""
@@ -87,12 +90,6 @@ class SignalBoard:
     def target_view(self, target: Target, now: float) -> TargetView:
         state = self._targets.get(target.state_key)
         return _CLOSED if state is None or state.is_closed else state.view(now)
-
-    def _state(self, target: Target) -> TargetState:
-        state = self._targets.get(target.state_key)
-        if state is None:
-            state = self._targets[target.state_key] = TargetState()
-        return state
 
     def _group(self, group: ModelGroup) -> _GroupState:
         state = self._groups.get(group.name)
