@@ -58,11 +58,14 @@ def serve(config: Config = Path("pointsman.yaml")) -> None:
 
 @app.command()
 def check(file: Annotated[Path, typer.Argument(help="The configuration file.")] = Path("pointsman.yaml")) -> None:
-    """Validate a configuration, offline; says which strategy each group has and why. Exit code 0 or 1."""
+    """Validate a configuration, offline; says which strategy each group has and why, and what each target charges.
+
+    Exit code 0 or 1.
+    """
     loaded = _load(file)
     for warning in loaded.warnings:
         typer.echo(f"warning: {warning}")
-    for note in loaded.notes:
+    for note in (*loaded.notes, *loaded.price_notes):
         typer.echo(note)
     typer.echo(f"{file}: ok")
 

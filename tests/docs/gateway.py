@@ -16,7 +16,7 @@ from pointsman.observability.decision_log import DecisionRecord
 from pointsman.testing import Chat, FakeProvider, Received, Status, keys
 from pointsman.testing.wire import Reply, Wire, chat_request
 
-USAGE = Usage(input_tokens=20, output_tokens=5, cached_tokens=8)
+USAGE = Usage(input_tokens=20, output_tokens=5, cached_tokens=8, cache_write_tokens=4)
 KEY = "callers-own"  # of a caller who may use every group but one
 QUOTA = (("x-ratelimit-remaining-requests", "7"), ("x-internal-host", "secret"))
 
@@ -26,7 +26,7 @@ server: {{listen: 127.0.0.1:0, admin_listen: 127.0.0.1:0, response_headers: {hea
 auth: {auth}
 records: {{decisions: {{path: decisions.jsonl}}}}
 providers:
-  good: {{kind: vllm, base_url: '{good}'}}
+  good: {{kind: vllm, base_url: '{good}', models: {{m: {{price: {{input: 1, output: 2}}}}}}}}
   bad: {{kind: vllm, base_url: '{bad}'}}
   limited: {{kind: vllm, base_url: '{limited}'}}
 models:

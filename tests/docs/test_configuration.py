@@ -33,7 +33,8 @@ from tests.docs import pages
 PAGE = "docs/configuration.md"
 EXAMPLE = pages.ROOT / "pointsman.example.yaml"
 ENVIRONMENT = {"OPENAI_API_KEY": "sk-1", "OPENROUTER_API_KEY": "sk-2", "HOME": "/home/somebody"}
-PLACEHOLDERS = {"providers": "NAME", "models": "GROUP", "providers.NAME.models": "REF"}
+PLACEHOLDERS = {"providers": "NAME", "models": "GROUP", "providers.NAME.models": "REF", "prices.overrides": "TARGET"}
+AS_ELSEWHERE = {"prices.overrides": "providers.NAME.models.REF.price"}  # keys that have the keys of another one
 DOCUMENTED = {
     pages.code(row["key"]): row
     for table in pages.tables(pages.text(PAGE))
@@ -49,7 +50,7 @@ def keys(section: type[Section] = ConfigFile, path: str = "") -> Iterator[tuple[
         inner = sections_in(field.annotation)
         if field.annotation is not inner:
             yield place, field
-        if inner is not None:
+        if inner is not None and place not in AS_ELSEWHERE:
             yield from keys(inner, place + suffix(place, field))
 
 
@@ -93,6 +94,12 @@ RANGES = {
 
 def test_every_key_is_documented_and_no_other() -> None:
     assert sorted(DOCUMENTED) == sorted(SCHEMA)
+
+
+@pytest.mark.parametrize(("key", "other"), AS_ELSEWHERE.items())
+def test_key_with_the_keys_of_another_one_says_so(key: str, other: str) -> None:
+    assert f"Each has the keys of `{other}`." in DOCUMENTED[key]["meaning, and why this default"]
+    assert sections_in(SCHEMA[key].annotation) is sections_in(SCHEMA[other].annotation)
 
 
 def test_no_key_is_documented_twice() -> None:
@@ -141,6 +148,7 @@ def test_some_bounds_are_documented() -> None:
     assert set(RANGES) == {
         "server.limits.connections",
         "models.GROUP.targets[].weight",
+        *(key for key in SCHEMA if ".price." in key and not key.endswith(".above")),
         "retry.max_attempts",
         "retry.budget_base",
         "retry.budget_ratio",
@@ -183,6 +191,7 @@ def test_every_kind_of_provider_is_documented_with_what_is_known_of_it() -> None
             "`base_url`": f"`{kind.base_url}`" if kind.base_url else "must be given",
             "key": f"`{kind.key_variable}`" if kind.key_variable else "none",
             "idle connections are kept for": f"{kind.idle_connection_s:g} s",
+            "listed prices": f"`{kind.catalogue}`" if kind.catalogue else "none",
         }
         for name, kind in KINDS.items()
     }

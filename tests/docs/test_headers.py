@@ -27,6 +27,7 @@ ON: dict[str, frozenset[str]] = {
     "405": frozenset(("wrong method",)),
     "streams": gateway.STREAMS,
     "successes": ROUTED - ERRORS,
+    "whole answers with a known cost, `full`": ROUTED - ERRORS - gateway.STREAMS,
 }
 ELSEWHERE = "as HTTP wants"
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
@@ -11,6 +12,7 @@ import msgspec
 from pointsman.config import values
 from pointsman.config.kinds import KINDS
 from pointsman.config.places import home_folder, state_folder
+from pointsman.config.prices import price_of
 from pointsman.config.rules import needs_key
 from pointsman.config.schema import ConfigFile, GroupEntry, ProviderEntry, TimeoutsSection
 from pointsman.config.settings import DECISIONS_FILE, Settings
@@ -43,15 +45,20 @@ def settings_of(config: ConfigFile, folder: Path, environ: Mapping[str, str]) ->
 
 
 def snapshot_of(
-    config: ConfigFile, config_version: int, created_utc: int, credential_key: bytes, keys: KeyRing | None
+    config: ConfigFile,
+    config_version: int,
+    created_utc: int,
+    credential_key: bytes,
+    keys: KeyRing | None,
+    priced_at: datetime,
 ) -> Snapshot:
-    """The part that a reload replaces as a whole."""
+    """The part that a reload replaces as a whole. Prices are those in force at `priced_at`."""
     timeouts = _timeouts(config.timeouts)
     providers = {name: _provider(name, entry, timeouts) for name, entry in config.providers.items()}
     groups: dict[str, ModelGroup] = {}
     for name, entry in config.models.items():
         if entry.enabled:
-            group = _group(config, name, entry, credential_key)
+            group = _group(config, name, entry, credential_key, priced_at)
             groups.update(dict.fromkeys((name, *entry.aliases), group))
     return Snapshot(
         config_version=config_version,
@@ -111,12 +118,12 @@ def _provider(name: str, entry: ProviderEntry, timeouts: Timeouts) -> Provider:
     )
 
 
-def _group(config: ConfigFile, name: str, entry: GroupEntry, credential_key: bytes) -> ModelGroup:
+def _group(config: ConfigFile, name: str, entry: GroupEntry, credential_key: bytes, priced_at: datetime) -> ModelGroup:
     places = [place for place in map(place_of, entry.targets) if place is not None]  # the rules left no None
     identities = [same_as(config.providers[provider], reference) for provider, reference in places]
     members = tuple(
         Member(
-            _target(provider, config.providers[provider], reference, credential_key),
+            _target(config, provider, reference, credential_key, priced_at),
             _DEFAULT_WEIGHT if target.weight is None else target.weight,
         )
         for (provider, reference), target in zip(places, entry.targets, strict=True)
@@ -124,12 +131,14 @@ def _group(config: ConfigFile, name: str, entry: GroupEntry, credential_key: byt
     return ModelGroup(name, tuple(entry.aliases), members, _policy(config, entry, choose(entry, identities)))
 
 
-def _target(provider: str, entry: ProviderEntry, reference: str, credential_key: bytes) -> Target:
+def _target(config: ConfigFile, provider: str, reference: str, credential_key: bytes, priced_at: datetime) -> Target:
+    entry = config.providers[provider]
     model = upstream_model(entry, reference)
     public_id = f"{provider}/{model}"
     has_credential = entry.api_key is not None or not needs_key(entry)
     state_key = f"{public_id}#{_account(entry, credential_key)}"
-    return Target(public_id, provider, model, state_key, has_credential=has_credential)
+    price = price_of(config, provider, model, priced_at)
+    return Target(public_id, provider, model, state_key, has_credential=has_credential, price=price)
 
 
 def _account(entry: ProviderEntry, credential_key: bytes) -> str:

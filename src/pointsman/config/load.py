@@ -1,13 +1,14 @@
 """Reads a configuration file: all of its problems at once, or Settings and a Snapshot."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 
 from msgspec import Struct
 
 from pointsman.config import overrides as override
-from pointsman.config import references, rules
+from pointsman.config import prices, references, rules
 from pointsman.config.compile import PROCESS_KEY, notes_of, settings_of, snapshot_of
 from pointsman.config.document import Document
 from pointsman.config.keys import ring_of
@@ -49,13 +50,14 @@ class Source:
         rules.check(document, config)
         pepper = find_pepper(document, config.auth, pepper_path(self._environ), is_needed=bool(config.auth.keys))
         document.raise_problems()
-        keys = self._key_ring(config, pepper)
-        snapshot = snapshot_of(config, config_version, self._created_utc, self._credential_key, keys)
+        keys, now = self._key_ring(config, pepper), datetime.now(UTC)
+        snapshot = snapshot_of(config, config_version, self._created_utc, self._credential_key, keys, now)
         return Loaded(
             settings=settings_of(config, self.path.parent, self._environ),
             snapshot=snapshot,
             warnings=tuple(document.warnings),
             notes=notes_of(snapshot, config),
+            price_notes=prices.notes_of(snapshot),
             source=self,
         )
 
@@ -68,12 +70,13 @@ class Source:
 
 
 class Loaded(Struct, frozen=True):
-    """A valid configuration. `notes` say what was decided for each group, and why."""
+    """A valid configuration. Notes say what was decided for each group, and what each target charges; and why."""
 
     settings: Settings
     snapshot: Snapshot
     warnings: tuple[Problem, ...]
     notes: tuple[str, ...]
+    price_notes: tuple[str, ...]
     source: Source
 
 

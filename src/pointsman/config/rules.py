@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from pointsman.config import keys, values
 from pointsman.config.document import Document
 from pointsman.config.kinds import KINDS
 from pointsman.config.problems import KeyPath, nearest, quoted
-from pointsman.config.schema import ConfigFile, GroupEntry, ProviderEntry
+from pointsman.config.schema import ConfigFile, GroupEntry, PriceEntry, ProviderEntry
 from pointsman.config.settings import MAX_DRAIN_S
 from pointsman.config.targets import place_of, upstream_model
 
@@ -32,6 +33,7 @@ def check(document: Document, config: ConfigFile) -> None:
     for name, group in config.models.items():
         _check_targets(document, config, name)
         _check_weights(document, ("models", name, "targets"), group)
+    _check_prices(document, config)
     if not config.models and document.is_whole(("models",)):
         document.warn(("models",), "there is no model group: nothing can be asked for", "Add one under `models`.")
 
@@ -144,3 +146,37 @@ def _check_weights(document: Document, path: KeyPath, group: GroupEntry) -> None
         document.add(path, "there is no target", "Add one, for example - {model: provider/model}.")
     elif all(target.weight == 0 for target in group.targets):
         document.add(path, "all weights are 0, so nothing could serve", "Give at least one target a weight above 0.")
+
+
+def _check_prices(document: Document, config: ConfigFile) -> None:
+    for name, provider in config.providers.items():
+        written: dict[str, PriceEntry] = {}
+        for reference, entry in provider.models.items():
+            path: KeyPath = ("providers", name, "models", reference, "price")
+            if entry.price is None:
+                continue
+            _check_tiers(document, path, entry.price)
+            if written.setdefault(upstream_model(provider, reference), entry.price) != entry.price:
+                document.add(path, "the same model has another price above", "Keep one of them.")
+    used = {name for group in config.models.values() for name in _targets(config, group)}
+    for target, price in config.prices.overrides.items():
+        path = ("prices", "overrides", target)
+        _check_tiers(document, path, price)
+        if target not in used and document.is_whole(("models",)) and document.is_whole(("providers",)):
+            fix = nearest(target, used, otherwise="Remove it, or name a target of a group as provider/model.")
+            document.warn(path, f"no group has the target {document.shown(path, target)}", fix)
+
+
+def _check_tiers(document: Document, path: KeyPath, price: PriceEntry) -> None:
+    starts = [tier.tokens for tier in price.above]
+    for index, (lower, upper) in enumerate(pairwise(starts), 1):
+        if upper <= lower and document.is_whole((*path, "above")):
+            fix = "List them in ascending order, each once."
+            document.add((*path, "above", index, "tokens"), f"must be above {lower}, the tier before", fix)
+
+
+def _targets(config: ConfigFile, group: GroupEntry) -> Iterator[str]:
+    """The public names of a group's targets, as far as its entries are sound."""
+    for provider, reference in filter(None, map(place_of, group.targets)):
+        if provider in config.providers:
+            yield f"{provider}/{upstream_model(config.providers[provider], reference)}"

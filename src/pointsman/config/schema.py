@@ -12,6 +12,8 @@ _MAX_WEIGHT = 1e9  # a sum of weights must stay finite
 _MAX_CONNECTIONS = 1_000_000
 _MAX_ATTEMPTS = 100
 _MAX_BUDGET = 1e6
+_MAX_USD = 1e6  # far above every price, and sums of costs stay finite
+_MAX_TOKENS = 1_000_000_000
 
 Duration = Annotated[float, BeforeValidator(values.duration_s)]
 Size = Annotated[int, BeforeValidator(values.size_bytes)]
@@ -23,9 +25,13 @@ Requests = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_BUDGET), Be
 Ratio = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1), BeforeValidator(reread)]
 Connections = Annotated[int, Field(ge=1, le=_MAX_CONNECTIONS), BeforeValidator(reread)]
 Attempts = Annotated[Annotated[int, Field(ge=1, le=_MAX_ATTEMPTS)] | None, BeforeValidator(reread)]
+Usd = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_USD), BeforeValidator(reread)]
+OptionalUsd = Annotated[Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_USD)] | None, BeforeValidator(reread)]
+Tokens = Annotated[int, Field(ge=1, le=_MAX_TOKENS), BeforeValidator(reread)]
 Url = Annotated[values.BaseUrl, PlainValidator(values.base_url)]
 GroupName = Annotated[str, AfterValidator(values.group_name)]
 ProviderName = Annotated[str, AfterValidator(values.provider_name)]
+TargetName = Annotated[str, AfterValidator(values.target_name)]
 UpstreamModel = Annotated[str, AfterValidator(values.upstream_model)]
 FilePath = Annotated[str, AfterValidator(values.file_path)]
 Credential = Annotated[str, AfterValidator(values.credential)]
@@ -126,11 +132,33 @@ class ProviderTimeouts(Section):
     idle_reasoning: Duration | None = None
 
 
+class TierEntry(Section):
+    """`...price.above[i]`: rates of requests with more input than `tokens`; None: as below it."""
+
+    tokens: Tokens
+    input: OptionalUsd = None
+    output: OptionalUsd = None
+    cache_read: OptionalUsd = None
+    cache_write: OptionalUsd = None
+
+
+class PriceEntry(Section):
+    """A price in USD per million tokens. There is no default of 0: free must be written out."""
+
+    input: Usd
+    output: Usd
+    cache_read: OptionalUsd = None  # None: as other input
+    cache_write: OptionalUsd = None
+    request: Usd = 0.0  # USD per request
+    above: list[TierEntry] = []
+
+
 class ModelEntry(Section):
     """`providers.NAME.models.REF`."""
 
     model: UpstreamModel | None = None  # None: the reference name itself
     same_as: str | None = None  # None: not known to equal any other model
+    price: PriceEntry | None = None  # None: the catalogue's
 
 
 class ProviderEntry(Section):
@@ -180,6 +208,13 @@ class RetrySection(Section):
     budget_ratio: Ratio = _RETRY.budget_ratio
 
 
+class PricesSection(Section):
+    """`prices`."""
+
+    catalogue: Literal["bundled", "off"] = "bundled"  # list prices are better than none, and it needs no network
+    overrides: dict[TargetName, PriceEntry] = {}
+
+
 class ConfigFile(Section):
     """The whole file."""
 
@@ -193,3 +228,4 @@ class ConfigFile(Section):
     cooldown: CooldownSection = CooldownSection()
     timeouts: TimeoutsSection = TimeoutsSection()
     retry: RetrySection = RetrySection()
+    prices: PricesSection = PricesSection()

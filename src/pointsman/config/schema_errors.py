@@ -1,6 +1,7 @@
 """Checks a document against the schema and says in plain words what does not fit. No message shows a value."""
 
 from collections.abc import Mapping
+from types import UnionType
 from typing import cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -121,4 +122,6 @@ def _section_at(path: KeyPath) -> type[BaseModel]:
             current = get_args(current)[-1]
         else:
             current = cast("type[BaseModel]", current).model_fields[str(key)].annotation
+        if get_origin(current) is UnionType:
+            current = get_args(current)[0]  # a section or nothing
     return cast("type[BaseModel]", current)

@@ -137,6 +137,14 @@ def upstream_model(value: str) -> str:
     return _matching(_UPSTREAM_MODEL, value, "must be 1-200 visible ASCII characters without spaces")
 
 
+def target_name(value: str) -> str:
+    """The public name of a target: `provider/model`."""
+    provider, slash, model = value.partition("/")
+    if not (slash and _PROVIDER_NAME.fullmatch(provider) and _UPSTREAM_MODEL.fullmatch(model)):
+        raise BadValueError("must name a target as provider/model", "Write for example openai/gpt-5.4-nano.")
+    return value
+
+
 def file_path(value: str) -> str:
     """A path the system accepts."""
     if not value or "\0" in value:

@@ -35,6 +35,7 @@ Count = Annotated[int, Meta(ge=0, lt=2**53)]  # anything else is no count of tok
 class _TokenDetails(Struct, gc=False):
     cached_tokens: Count | None = None
     reasoning_tokens: Count | None = None
+    cache_write_tokens: Count | None = None  # where writing has a rate of its own: newer OpenAI models, OpenRouter
 
 
 class TokenCounts(Struct, gc=False):
@@ -111,6 +112,7 @@ def usage(counts: TokenCounts | None) -> Usage | None:
         counts.completion_tokens,
         prompt.cached_tokens if prompt else None,
         completion.reasoning_tokens if completion else None,
+        prompt.cache_write_tokens if prompt else None,
     )
 
 

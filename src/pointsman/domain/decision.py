@@ -112,3 +112,4 @@ class AttemptRecord(Struct, frozen=True, gc=False):
     ttfb_s: float | None
     ttft_s: float | None
     duration_s: float
+    cost_usd: float | None = None  # None: not known

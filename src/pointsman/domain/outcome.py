@@ -24,10 +24,11 @@ class OutcomeClass(StrEnum):
 class Usage(Struct, frozen=True, gc=False):
     """Tokens as the provider counted them; None means it did not say."""
 
-    input_tokens: int | None = None
+    input_tokens: int | None = None  # all of them, those read from a cache or written to one included
     output_tokens: int | None = None
-    cached_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None  # read from a cache
+    reasoning_tokens: int | None = None  # part of the output
+    cache_write_tokens: int | None = None
 
 
 class ProviderError(Struct, frozen=True):

@@ -5,6 +5,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from pointsman.domain.policy import RoutingPolicy, Timeouts
+from pointsman.domain.price import Price
 from pointsman.domain.request import Dialect
 from pointsman.domain.secret import Secret
 
@@ -58,6 +59,7 @@ class Target(Struct, frozen=True, eq=False):
     state_key: str  # identity of everything learned: provider + upstream model + credential
     dialects: frozenset[Dialect] = frozenset((Dialect.OPENAI_CHAT,))  # what its provider speaks
     has_credential: bool = True  # False: its provider wants a key and none is configured
+    price: Price | None = None  # None: not known, never "free"
 
 
 class Member(Struct, frozen=True):

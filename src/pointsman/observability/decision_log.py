@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from pointsman.domain.decision import AttemptRecord
 from pointsman.domain.outcome import Usage
+from pointsman.domain.price import CostUnknown
 from pointsman.domain.request import RequestFacts
 
 log = logging.getLogger(__name__)
@@ -48,7 +49,9 @@ class DecisionRecord(Struct, frozen=True, gc=False):
     reason: str
     duration_s: float
     usage: Usage | None
-    cost_usd: float | None  # None: not known
+    cost_usd: float | None  # of the last attempt, as `usage`; None: not known, and `cost_unknown` says why
+    cost_unknown: CostUnknown | None = None  # None: known, or nothing was sent
+    wasted_usd: float = 0.0  # known costs of the attempts before
 
 
 class DecisionLog:

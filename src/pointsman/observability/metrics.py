@@ -46,6 +46,7 @@ class Metrics:
         self._failovers = counter("failovers", "Attempts after the first one of a request.", "group")
         self._decisions = counter("decisions", "Decisions by the rule that picked.", "group", "mode")
         self._tokens = counter("tokens", "Tokens as providers counted them.", "target", "kind")
+        self._cost = counter("cost_usd", "What attempts cost by the prices of their targets.", "target")
         self._reloads = counter("reloads", "Times the configuration was read again, by what came of it.", "result")
         text = "From the first byte of a request to the end of its answer."
         self._duration = histogram("request_duration_seconds", text, DURATION_BUCKETS_S, "group")
@@ -72,17 +73,22 @@ class Metrics:
             [((attempt.target_id,), attempt.ttft_s) for attempt in attempts if attempt.ttft_s is not None]
         )
         self._failovers.count([(record.group or "",) for record in records for _ in record.attempts[1:]])
+        for attempt in attempts:
+            if attempt.cost_usd is not None:
+                self._cost.values[attempt.target_id,] += attempt.cost_usd
         for record in records:
             if record.usage is not None:
                 self._used(record.attempts[-1].target_id, record.usage)
 
     def _used(self, target_id: str, usage: Usage) -> None:
         """Tokens of a served request, in disjoint kinds."""
-        tokens, cached = self._tokens.values, usage.cached_tokens or 0
+        tokens, cached, written = self._tokens.values, usage.cached_tokens or 0, usage.cache_write_tokens or 0
         if usage.input_tokens is not None:
-            tokens[target_id, "input_uncached"] += max(usage.input_tokens - cached, 0)
+            tokens[target_id, "input_uncached"] += max(usage.input_tokens - cached - written, 0)
         if cached:
             tokens[target_id, "input_cached"] += cached
+        if written:
+            tokens[target_id, "input_cache_write"] += written
         if usage.output_tokens is not None:
             tokens[target_id, "output"] += usage.output_tokens
 

@@ -7,6 +7,7 @@ from pointsman.domain.derived import derived
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import Timeouts
+from pointsman.domain.price import cost_usd
 from pointsman.domain.target import Target
 from pointsman.http1.client import WireFailure
 from pointsman.http1.limits import AttemptLimits
@@ -67,6 +68,9 @@ class Call:
             self._send_error(finish.error)
         elif isinstance(self.answer, UnaryAnswer):
             head = self._head(reply_headers.JSON, self.answer.head)
+            price = self._exchange.picks[-1].target.price
+            if price is not None and self._shows_details:
+                head += reply_headers.cost_line(cost_usd(price, self.answer.usage))  # of a stream it comes too late
             self._reply.send(OK, head, self.answer.body)
 
     def fail(self, error: GatewayError) -> None:

@@ -10,7 +10,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from pointsman.domain.decision import Decision, FinishReason
+from pointsman.domain.decision import AttemptRecord, Decision, FinishReason
+from pointsman.domain.price import CostUnknown, why_unknown
 from pointsman.domain.request import Caller, RequestFacts
 from pointsman.observability.decision_log import DecisionLog, DecisionNote, DecisionRecord
 from pointsman.observability.metrics import Metrics
@@ -67,12 +68,22 @@ def _record(ended: Ended) -> DecisionRecord:
             when, ended.request_id, version, caller, None, None, ended.facts, (), (), ended.status, ended.reason,
             duration_s, None, None,
         )  # fmt: skip
-    group, outcomes = exchange.group, exchange.outcomes
+    group, outcomes, attempts = exchange.group, exchange.outcomes, exchange.attempts
     return DecisionRecord(
         when, ended.request_id, version, caller, group.name, group.policy.strategy, ended.facts,
-        [_note(decision) for decision in exchange.decisions], exchange.attempts, ended.status, ended.reason,
-        duration_s, outcomes[-1].usage if outcomes else None, None,
+        [_note(decision) for decision in exchange.decisions], attempts, ended.status, ended.reason,
+        duration_s, outcomes[-1].usage if outcomes else None, *_costs(exchange, attempts),
     )  # fmt: skip
+
+
+def _costs(exchange: Exchange, attempts: list[AttemptRecord]) -> tuple[float | None, CostUnknown | None, float]:
+    """What the last attempt cost, or why that is not known; and all attempts before it."""
+    if not attempts:
+        return None, None, 0.0
+    cost_usd = attempts[-1].cost_usd
+    unknown = why_unknown(exchange.picks[-1].target.price) if cost_usd is None else None
+    wasted_usd = sum([attempt.cost_usd or 0.0 for attempt in attempts[:-1]]) if len(attempts) > 1 else 0.0
+    return cost_usd, unknown, wasted_usd
 
 
 def _note(decision: Decision) -> DecisionNote:

@@ -32,6 +32,11 @@ def lines(
     )  # fmt: skip
 
 
+def cost_line(cost_usd: float | None) -> bytes:
+    """In USD, without an exponent; empty: not known, which is not 0."""
+    return b"" if cost_usd is None else b"x-pointsman-cost: %.9f\r\n" % cost_usd
+
+
 def retry_lines(error: GatewayError) -> bytes:
     """What tells clients whether and when to come again."""
     told = b"x-should-retry: %b\r\n" % (b"true" if error.should_retry else b"false")

@@ -26,6 +26,7 @@ from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS
 from pointsman.domain.ports import Rng
+from pointsman.domain.price import cost_usd
 from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.view import GroupView
 from pointsman.routing import eligibility, retry, unavailable
@@ -94,6 +95,7 @@ class Exchange:
             ended.append(AttemptRecord(
                 pick.target.id, pick.mode, pick.propensity, outcome.outcome_class, outcome.detail, outcome.status,
                 outcome.committed, started_s, outcome.ttfb_s, outcome.ttft_s, outcome.duration_s,
+                cost_usd(pick.target.price, outcome.usage),
             ))  # fmt: skip
         return ended
 

@@ -1,6 +1,7 @@
 """Short constructors of domain values, so that a test names only what it is about."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from msgspec import structs
@@ -8,6 +9,7 @@ from msgspec import structs
 from pointsman.domain.ask import Ask
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import RoutingPolicy, Timeouts
+from pointsman.domain.price import Price, Rates
 from pointsman.domain.request import Caller, Dialect, RequestFacts, Scope
 from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
@@ -15,13 +17,20 @@ from pointsman.domain.target import Member, ModelGroup, Origin, Provider, Target
 from pointsman.domain.view import Breaker, GroupView, TargetView
 
 DEFAULT_CREATED_UTC = 1_800_000_000
+NO_PRICES: Mapping[str, Price] = MappingProxyType({})
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-def target(target_id: str) -> Target:
+def price(input_usd: float = 1.0, output_usd: float = 2.0, **overrides: object) -> Price:
+    """USD per million tokens, caches at the rate of other input."""
+    rates = Rates(input=input_usd, output=output_usd, cache_read=input_usd, cache_write=input_usd)
+    return structs.replace(Price(rates, source="a test"), **overrides)
+
+
+def target(target_id: str, price: Price | None = None) -> Target:
     """The target "provider/upstream_model"; what it learns is kept under the same name."""
     provider_name, _, upstream_model = target_id.partition("/")
-    return Target(id=target_id, provider=provider_name, upstream_model=upstream_model, state_key=target_id)
+    return Target(target_id, provider_name, upstream_model, state_key=target_id, price=price)
 
 
 def policy(strategy: str = "weighted", **overrides: object) -> RoutingPolicy:
@@ -34,14 +43,17 @@ def group(
     *members: str | tuple[str, float],
     strategy: str = "weighted",
     aliases: tuple[str, ...] = (),
+    prices: Mapping[str, Price] = NO_PRICES,
     **policy_overrides: object,
 ) -> ModelGroup:
-    """A group of targets; a member without a weight has weight 1."""
+    """A group of targets; a member without a weight has weight 1. `prices` are by target id."""
     pairs = [(member, 1.0) if isinstance(member, str) else member for member in members]
     return ModelGroup(
         name=name,
         aliases=aliases,
-        members=tuple(Member(target=target(target_id), weight=weight) for target_id, weight in pairs),
+        members=tuple(
+            Member(target=target(target_id, prices.get(target_id)), weight=weight) for target_id, weight in pairs
+        ),
         policy=policy(strategy, **policy_overrides),
     )
 

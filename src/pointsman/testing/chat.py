@@ -135,8 +135,9 @@ def usage(counted: Usage, *, to: Asked, text: str) -> Payload:
     prompt = max(1, to.body_bytes // BYTES_PER_TOKEN) if prompt is None else prompt
     answer = len(words(text)) if answer is None else answer
     payload: Payload = {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
-    if counted.cached_tokens is not None:
-        payload["prompt_tokens_details"] = {"cached_tokens": counted.cached_tokens}
+    parts = {"cached_tokens": counted.cached_tokens, "cache_write_tokens": counted.cache_write_tokens}
+    if details := {name: count for name, count in parts.items() if count is not None}:
+        payload["prompt_tokens_details"] = details
     if counted.reasoning_tokens is not None:
         payload["completion_tokens_details"] = {"reasoning_tokens": counted.reasoning_tokens}
     return payload

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import UnionType
 from typing import Any, get_args, get_origin
 
 import msgspec
@@ -15,6 +16,7 @@ from pointsman.config.schema import AuthSection, ConfigFile, ProviderEntry
 from pointsman.domain.secret import Secret
 from tests.unit.config.samples import load_text, refused
 
+_PRICE = {"input": 1, "output": 2, "above": [{"tokens": 1000}]}
 _BASE: dict[str, Any] = {
     "version": 1,
     "auth": {
@@ -23,10 +25,14 @@ _BASE: dict[str, Any] = {
         "keys": [{"name": "ci", "hash": f"hmac-sha256:{'1' * 64}"}],
     },
     "providers": {
-        "one": {"kind": "openai", "models": {"a": {"model": "a"}, "b": {"model": "b"}}},
+        "one": {"kind": "openai", "models": {"a": {"model": "a", "price": _PRICE}, "b": {"model": "b"}}},
         "two": {"kind": "openai"},
     },
-    "models": {"chat": {"targets": [{"provider": "one", "model_ref": "a"}, {"provider": "one", "model_ref": "b"}]}},
+    "models": {
+        "chat": {"targets": [{"provider": "one", "model_ref": "a"}, {"provider": "one", "model_ref": "b"}]},
+        "listed": {"targets": [{"model": "two/gpt-5.4"}]},
+    },
+    "prices": {"overrides": {"one/b": copy.deepcopy(_PRICE)}},
 }
 # Key path (with `*` for names and items) -> another value, at the first provider, group, target and model.
 _CHANGES: dict[str, object] = {
@@ -80,14 +86,42 @@ _CHANGES: dict[str, object] = {
     "retry.max_attempts": 2,
     "retry.budget_base": 5,
     "retry.budget_ratio": 0.5,
+    "prices.catalogue": "off",
+    **{
+        f"{price}.{key}": value
+        for price in ("providers.*.models.*.price", "prices.overrides.*")
+        for key, value in {
+            "input": 3,
+            "output": 3,
+            "cache_read": 3,
+            "cache_write": 3,
+            "request": 3,
+            "above.*.tokens": 2000,
+            "above.*.input": 3,
+            "above.*.output": 3,
+            "above.*.cache_read": 3,
+            "above.*.cache_write": 3,
+        }.items()
+    },
 }
 _ONE_VALUE_SO_FAR = {"version": 2}  # nothing to change them to: other values are refused
-_NAMES = {"auth.keys": 0, "providers": "one", "models": "chat", "providers.*.models": "a", "models.*.targets": 0}
+_NAMES = {
+    "auth.keys": 0,
+    "providers": "one",
+    "models": "chat",
+    "providers.*.models": "a",
+    "models.*.targets": 0,
+    "prices.overrides": "one/b",
+    "providers.*.models.*.price.above": 0,
+    "prices.overrides.*.above": 0,
+}
 
 
 def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
     for name, field in model.model_fields.items():
         inner = field.annotation
+        if get_origin(inner) is UnionType:
+            inner = get_args(inner)[0]  # of a section that may be left out
         path = f"{prefix}{name}"
         if get_origin(inner) in (dict, list):
             item = get_args(inner)[-1]

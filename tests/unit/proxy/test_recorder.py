@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from pointsman.domain.outcome import Outcome, ProviderError, Usage
+from pointsman.domain.target import ModelGroup
 from pointsman.observability.decision_log import DecisionLog
 from pointsman.observability.metrics import Metrics
 from pointsman.proxy.recorder import Ended, Recorder, rfc3339
@@ -21,8 +22,8 @@ USAGE = Usage(input_tokens=10, output_tokens=5, cached_tokens=4)
 Digest = Callable[..., tuple[list[dict[str, Any]], Metrics]]
 
 
-def exchange_of(*outcomes: Outcome) -> Exchange:
-    exchange = Exchange(builders.ask(), GROUP, HandBoard(), Draws(), began_at=NOW, deadline=NOW + 60)
+def exchange_of(*outcomes: Outcome, group: ModelGroup = GROUP) -> Exchange:
+    exchange = Exchange(builders.ask(), group, HandBoard(), Draws(), began_at=NOW, deadline=NOW + 60)
     exchange.start(NOW)
     for outcome in outcomes:
         exchange.finished(outcome, NOW + 1)
@@ -107,6 +108,70 @@ def test_record_names_group_strategy_caller_and_version(digest: Digest) -> None:
     assert (record["time"], record["duration_s"]) == ("2026-11-30T12:00:00.123Z", 0.123456789)
     assert record["usage"]["input_tokens"] == 10
     assert record["cost_usd"] is None
+
+
+PRICED = builders.group(
+    "chat", "a/m", "b/m", strategy="failover", prices={"a/m": builders.price(10, 10), "b/m": builders.price(1, 2)}
+)
+
+
+def costs_of(record: dict[str, Any]) -> tuple[float | None, str | None, float]:
+    return record["cost_usd"], record["cost_unknown"], record["wasted_usd"]
+
+
+def test_cost_is_that_of_the_attempt_that_answered(digest: Digest) -> None:
+    records, _ = digest(ended(exchange_of(builders.outcome(usage=USAGE), group=PRICED)))
+
+    assert costs_of(records[0]) == (pytest.approx(0.00015), None, 0.0)  # 10 x 10 + 5 x 10
+
+
+@pytest.mark.case("T37")
+@pytest.mark.bug("H-06")
+def test_each_attempt_is_charged_at_its_own_target_and_the_failed_one_apart(digest: Digest) -> None:
+    failed = builders.outcome("bad_payload", usage=Usage(1_000, 0))
+    exchange = exchange_of(failed, builders.outcome(usage=USAGE), group=PRICED)
+
+    records, metrics = digest(ended(exchange))
+
+    assert costs_of(records[0]) == (pytest.approx(0.00002), None, pytest.approx(0.01))
+    assert [attempt["cost_usd"] for attempt in records[0]["attempts"]] == [
+        pytest.approx(0.01),
+        pytest.approx(0.00002),
+    ]
+    bills = {
+        target: metrics.registry.get_sample_value("pointsman_cost_usd_total", {"target": target})
+        for target in ("a/m", "b/m")
+    }
+    assert bills == {"a/m": pytest.approx(0.01), "b/m": pytest.approx(0.00002)}
+
+
+@pytest.mark.bug("C-10", "E-09")
+@pytest.mark.parametrize(
+    ("group", "usage", "why"), [(GROUP, USAGE, "no_price"), (PRICED, None, "no_usage"), (GROUP, None, "no_price")]
+)
+def test_cost_that_is_not_known_is_null_with_its_reason_and_in_no_metric(
+    digest: Digest, group: ModelGroup, usage: Usage | None, why: str
+) -> None:
+    records, metrics = digest(ended(exchange_of(builders.outcome(usage=usage), group=group)))
+
+    assert costs_of(records[0]) == (None, why, 0.0)
+    assert b"pointsman_cost_usd_total{" not in metrics.exposition()
+
+
+@pytest.mark.bug("C-10")
+def test_what_is_free_costs_0(digest: Digest) -> None:
+    free = builders.group("chat", "a/m", "b/m", strategy="failover", prices={"a/m": builders.price(0, 0)})
+
+    records, metrics = digest(ended(exchange_of(builders.outcome(usage=USAGE), group=free)))
+
+    assert costs_of(records[0]) == (0.0, None, 0.0)
+    assert metrics.registry.get_sample_value("pointsman_cost_usd_total", {"target": "a/m"}) == 0.0
+
+
+def test_request_that_was_sent_nowhere_has_no_cost_and_no_reason(digest: Digest) -> None:
+    records, _ = digest(ended(None), ended(exchange_of(group=PRICED)))
+
+    assert [costs_of(record) for record in records] == [(None, None, 0.0)] * 2
 
 
 def test_request_that_was_never_routed_has_a_record_too(digest: Digest) -> None:

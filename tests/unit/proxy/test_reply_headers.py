@@ -123,3 +123,19 @@ def test_request_id_is_told_under_both_names(request_id: str) -> None:
     found = fields(reply_headers.lines(JSON, request_id, 1, b"", "", None))
 
     assert found[b"x-request-id"] == found[b"request-id"] == request_id.encode()
+
+
+@pytest.mark.bug("C-10")
+@pytest.mark.parametrize(
+    ("cost_usd", "line"),
+    [
+        (0.000134, b"x-pointsman-cost: 0.000134000\r\n"),
+        (0.0, b"x-pointsman-cost: 0.000000000\r\n"),
+        (12.5, b"x-pointsman-cost: 12.500000000\r\n"),
+        (None, b""),
+    ],
+)
+def test_cost_is_in_usd_without_an_exponent_and_left_out_when_it_is_not_known(
+    cost_usd: float | None, line: bytes
+) -> None:
+    assert reply_headers.cost_line(cost_usd) == line

@@ -90,6 +90,15 @@ def test_usage_chunk_has_no_choices() -> None:
         (COUNT_FOR_ME, {"prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 13}),
         (Usage(0, 0), {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}),
         (
+            Usage(5, 6, cache_write_tokens=4),
+            {
+                "prompt_tokens": 5,
+                "completion_tokens": 6,
+                "total_tokens": 11,
+                "prompt_tokens_details": {"cache_write_tokens": 4},
+            },
+        ),
+        (
             Usage(5, 6, cached_tokens=4, reasoning_tokens=0),
             {
                 "prompt_tokens": 5,
