@@ -7,8 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from pointsman.domain.decision import Estimate
 from pointsman.domain.outcome import Usage
 from pointsman.domain.price import Price, Rates, Tier, cost_usd, estimate_usd
+from pointsman.domain.request import Script
+from pointsman.routing import costs
+from pointsman.signals.lengths import Lengths
+from pointsman.testing import builders
 
 THOROUGH = settings(max_examples=300, deadline=None, derandomize=True)
 MAX_TOKENS = 2**53 - 1
@@ -87,3 +92,50 @@ def test_estimate_is_the_cost_of_so_many_tokens(price: Price, input_tokens: int,
     estimated = estimate_usd(price, input_tokens, output_tokens)
 
     assert estimated == pytest.approx(cost(price, Usage(input_tokens, output_tokens)), rel=1e-12)
+
+
+@pytest.mark.bug("C-10")
+@given(st.lists(st.none() | st.sampled_from([0.0, 1.0]) | st.floats(0.0, 1e9), min_size=1, max_size=8))
+@THOROUGH
+def test_only_the_cheapest_keep_their_weight_and_nobody_of_unknown_price_beside_them(found: list[float | None]) -> None:
+    weights = tuple(float(number + 1) for number in range(len(found)))
+
+    kept = costs.cheapest(weights, tuple(Estimate(1, 1, usd) for usd in found))
+
+    known = [usd for usd in found if usd is not None]
+    assert any(kept)
+    for usd, before, after in zip(found, weights, kept, strict=True):
+        is_cheapest = not known or (usd is not None and usd <= min(known) * (1 + costs.EQUAL_WITHIN_RATIO))
+        assert after == (before if is_cheapest else 0.0)
+
+
+@pytest.mark.case("T50")
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 2**40),
+            st.sampled_from(Script),
+            st.none() | tokens,
+            st.none() | tokens,
+            st.floats(-1e6, 1e12),
+        ),
+        max_size=20,
+    ),
+    st.none() | st.integers(-5, 10**9),
+)
+@THOROUGH
+def test_estimates_stay_sane_whatever_providers_count_and_clocks_do(
+    seen: list[tuple[int, Script, int | None, int | None, float]], cap: int | None
+) -> None:
+    group, lengths = builders.group("chat", "a/m", "b/n", strategy="cost"), Lengths()
+    target = group.members[0].target
+    for chars, script, input_tokens, output_tokens, now in seen:
+        facts = builders.facts(text_chars=chars, script=script)
+        lengths.learn(group, target, facts, Usage(input_tokens, output_tokens), now)
+
+    for script in Script:
+        facts = builders.facts(text_chars=10_000, script=script, max_output_tokens=cap)
+        view = lengths.expected(group, facts, 1_000.0)
+
+        assert all(10_000 / 32 - 1 <= count <= 10_000 / 0.25 + 1 for count in view.input_tokens)
+        assert 1 <= view.output_tokens <= (cap if cap is not None and cap > 0 else 1e6)

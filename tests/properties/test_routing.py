@@ -10,19 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from pointsman.domain.decision import DecisionMode
+from pointsman.domain.decision import Decision, DecisionMode
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, OnAllUnavailable, Retry
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.view import Breaker, GroupView, PauseCause, TargetView
 from pointsman.routing import retry
+from pointsman.routing import strategies as routing_strategies
 from pointsman.routing.exchange import Exchange, Finish, Wait
 from pointsman.routing.pickers.smooth_round_robin import pick as next_turn
 from pointsman.routing.router import decide
 from pointsman.signals.board import SignalBoard
 from pointsman.testing import builders
 
-STRATEGIES = ("weighted", "round_robin", "failover")
+STRATEGIES = tuple(routing_strategies.STRATEGIES)
 THOROUGH = settings(max_examples=300, deadline=None, derandomize=True)
 
 weights = st.sampled_from([0.0, 1e-9, 0.5, 1.0, 30.0, 70.0, 1e9]) | st.floats(0.0, 1e9)
@@ -35,6 +36,9 @@ views = st.builds(
 )
 
 
+prices = st.none() | st.builds(builders.price, st.floats(0.0, 1e6), st.floats(0.0, 1e6))
+
+
 class Situation(Struct, frozen=True):
     """All that a decision looks at."""
 
@@ -43,13 +47,19 @@ class Situation(Struct, frozen=True):
     tried: frozenset[str]
     seed: int
 
+    def decision(self) -> Decision:
+        """What `decide` says."""
+        rng, lengths = random.Random(self.seed), builders.lengths(self.group)
+        return decide(builders.ask(), self.group, self.view, rng=rng, tried=self.tried, lengths=lengths)
+
 
 @st.composite
 def situations(draw: st.DrawFn) -> Situation:
     count = draw(st.integers(1, 8))
     ids = [f"{number}/m" for number in range(count)]
     members = [(target_id, draw(weights)) for target_id in ids]
-    group = builders.group("chat", *members, strategy=draw(st.sampled_from(STRATEGIES)))
+    charged = {target_id: price for target_id in ids if (price := draw(prices)) is not None}
+    group = builders.group("chat", *members, strategy=draw(st.sampled_from(STRATEGIES)), prices=charged)
     seen = draw(st.lists(views | st.just(TargetView()), min_size=count, max_size=count))
     credits = tuple(draw(st.lists(st.floats(-1e9, 1e9), min_size=count, max_size=count)))
     tried = draw(st.frozensets(st.sampled_from(ids)))
@@ -61,9 +71,7 @@ def situations(draw: st.DrawFn) -> Situation:
 @given(situations())
 @THOROUGH
 def test_decision_is_sound_in_any_situation(seen: Situation) -> None:
-    decision, again = (
-        decide(builders.ask(), seen.group, seen.view, rng=random.Random(seen.seed), tried=seen.tried) for _ in range(2)
-    )
+    decision, again = seen.decision(), seen.decision()
 
     excluded = {item.target_id for item in decision.excluded}
     assert decision == again
@@ -81,10 +89,10 @@ def test_decision_is_sound_in_any_situation(seen: Situation) -> None:
 
 @given(situations())
 @THOROUGH
-def test_weighted_propensity_is_the_share_of_the_pick(seen: Situation) -> None:
-    decision = decide(builders.ask(), seen.group, seen.view, rng=random.Random(seen.seed), tried=seen.tried)
+def test_propensity_of_a_draw_is_the_share_of_the_pick(seen: Situation) -> None:
+    decision = seen.decision()
 
-    if decision.pick is not None and decision.pick.mode is DecisionMode.WEIGHTED:
+    if decision.pick is not None and decision.pick.mode in {DecisionMode.WEIGHTED, DecisionMode.COST}:
         share = dict(zip(decision.candidates, decision.shares, strict=True))[decision.pick.target.id]
         assert decision.pick.propensity == share
 

@@ -13,6 +13,7 @@ from msgspec import UNSET, Struct, UnsetType
 from pointsman.domain.decision import Decision, DecisionMode, Exclusion
 from pointsman.domain.outcome import OutcomeClass
 from pointsman.domain.policy import OnAllUnavailable, Retry
+from pointsman.domain.price import Price
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.view import Breaker, PauseCause, TargetView
 from pointsman.testing import builders
@@ -27,19 +28,39 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     budget_base: float = Retry().budget_base
 
 
+class Charged(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a target charges, in USD per million tokens and USD per request."""
+
+    input: float
+    output: float
+    request: float = 0.0
+
+    def build(self) -> Price:
+        return builders.price(self.input, self.output, request_usd=self.request)
+
+
+class Length(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many tokens are expected."""
+
+    input: int = 1_000
+    output: int = 200
+
+
 class Group(Struct, frozen=True, forbid_unknown_fields=True):
     """Targets with their weights, in declared order, and how they are chosen from."""
 
     targets: dict[str, float]
-    strategy: Literal["weighted", "round_robin", "failover"] = "weighted"
+    strategy: Literal["weighted", "round_robin", "failover", "cost"] = "weighted"
     on_all_unavailable: OnAllUnavailable = OnAllUnavailable.AUTO
     retry: Limits = Limits()
+    prices: dict[str, Charged] = {}  # a target without one has none that is known
 
     def build(self) -> ModelGroup:
         return builders.group(
             "chat",
             *self.targets.items(),
             strategy=self.strategy,
+            prices={target_id: charged.build() for target_id, charged in self.prices.items()},
             on_all_unavailable=self.on_all_unavailable,
             retry=Retry(max_attempts=self.retry.max_attempts, budget_base=self.retry.budget_base),
         )
@@ -89,6 +110,7 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
     group: Group
     state: dict[str, State] = {}
     tried: list[str] = []
+    length: Length = Length()
     draw: float = 0.0
     decision: Expected | UnsetType = UNSET
     story: list[Step] | UnsetType = UNSET
@@ -100,7 +122,7 @@ def load(text: str) -> list[Scenario]:
     for item in found:
         if (item.decision is UNSET) == (item.story is UNSET):
             raise msgspec.ValidationError(f"{item.scenario!r} needs either a decision or a story")
-        if unknown := {*item.state, *item.tried} - set(item.group.targets):
+        if unknown := {*item.state, *item.tried, *item.group.prices} - set(item.group.targets):
             raise msgspec.ValidationError(f"{item.scenario!r} has no target {', '.join(sorted(unknown))}")
     return found
 

@@ -25,8 +25,10 @@ GOOD = """\
 def test_decision_is_as_told(scenario: Scenario) -> None:
     group, expected = scenario.group.build(), scenario.decision
     view = builders.group_view(*[view_of(scenario.state.get(member.target.id)) for member in group.members])
+    lengths = builders.lengths(group, scenario.length.input, scenario.length.output)
+    tried = frozenset(scenario.tried)
 
-    decision = decide(builders.ask(), group, view, rng=FixedDraw(scenario.draw), tried=frozenset(scenario.tried))
+    decision = decide(builders.ask(), group, view, rng=FixedDraw(scenario.draw), tried=tried, lengths=lengths)
 
     found = summary(decision)
     assert expected is not UNSET

@@ -23,6 +23,7 @@ from pointsman.domain.policy import Cooldown, Retry, RoutingPolicy, Timeouts
 from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Member, ModelGroup, Provider, Target, Terminator
+from pointsman.routing.strategies import STRATEGIES
 
 PROCESS_KEY = os.urandom(16)  # makes digests of credentials worthless outside of this process
 _DEFAULT_WEIGHT = 1.0  # of a target without one: an equal share
@@ -151,6 +152,7 @@ def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPol
     return RoutingPolicy(
         strategy=choice.strategy,
         strategy_reason=choice.reason,
+        compares_prices=STRATEGIES[choice.strategy].compares_prices,
         on_all_unavailable=entry.on_all_unavailable,
         cooldown=Cooldown(base_s=config.cooldown.base, max_s=config.cooldown.max),
         retry=Retry(**config.retry.model_dump()),

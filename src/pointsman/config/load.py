@@ -52,6 +52,7 @@ class Source:
         document.raise_problems()
         keys, now = self._key_ring(config, pepper), datetime.now(UTC)
         snapshot = snapshot_of(config, config_version, self._created_utc, self._credential_key, keys, now)
+        prices.warn_of_unpriced(document, snapshot)
         return Loaded(
             settings=settings_of(config, self.path.parent, self._environ),
             snapshot=snapshot,

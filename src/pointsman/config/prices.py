@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from pointsman.config import catalogue
+from pointsman.config.document import Document
 from pointsman.config.kinds import KINDS
 from pointsman.config.schema import ConfigFile, PriceEntry, TierEntry
 from pointsman.config.targets import upstream_model
@@ -44,6 +45,17 @@ def _rates(usd: Mapping[str, float]) -> Rates:
     """A cache without a rate of its own is charged as other input."""
     fresh = usd["input"]
     return Rates(fresh, usd["output"], usd.get("cache_read", fresh), usd.get("cache_write", fresh))
+
+
+def warn_of_unpriced(document: Document, snapshot: Snapshot) -> None:
+    """A strategy that compares prices needs them."""
+    for name, group in snapshot.groups.items():
+        if name != group.name or not group.policy.compares_prices:
+            continue
+        for index, member in enumerate(group.members):
+            if member.weight and member.target.price is None:
+                message = f"the price of {member.target.id} is not known, so it is picked last"
+                document.warn(("models", name, "targets", index), message, _how_to_price(member.target))
 
 
 def notes_of(snapshot: Snapshot) -> tuple[str, ...]:

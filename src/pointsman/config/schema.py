@@ -43,7 +43,7 @@ Instant = Annotated[float, BeforeValidator(values.instant_utc_s)]
 HeaderName = Annotated[str, AfterValidator(values.header_name)]
 HeaderValue = Annotated[str, AfterValidator(values.header_value)]
 OnUnavailable = Annotated[OnAllUnavailable, Field(strict=False)]  # from its text
-Strategy = Literal["weighted", "round_robin", "failover"]
+Strategy = Literal["weighted", "round_robin", "failover", "cost"]
 Kind = Literal["openai", "openrouter", "vllm", "llamacpp", "ollama"]
 
 _TIMEOUTS, _COOLDOWN, _RETRY = Timeouts(), Cooldown(), Retry()

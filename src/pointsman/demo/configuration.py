@@ -27,6 +27,9 @@ models:
     strategy: failover
     targets:
 {listed}
+prices:
+  overrides:
+{prices}
 """
 
 
@@ -40,6 +43,7 @@ def written(folder: Path, *, port: int, strategy: str, base_urls: Mapping[str, s
         providers=_lines("  {name}: {{kind: vllm, base_url: '{url}'}}", base_urls),
         weighted=_lines("      - {{model: {name}/simulated, weight: {weight}}}", base_urls),
         listed=_lines("      - {{model: {name}/simulated}}", base_urls),
+        prices=_lines("    {name}/simulated: {{input: {usd[0]}, output: {usd[1]}}}", base_urls),
     )
     path = folder / "pointsman.yaml"
     path.write_text(text, encoding="utf-8")
@@ -48,4 +52,6 @@ def written(folder: Path, *, port: int, strategy: str, base_urls: Mapping[str, s
 
 def _lines(template: str, base_urls: Mapping[str, str]) -> str:
     """One line of the configuration per provider."""
-    return "\n".join(template.format(name=c.name, weight=c.weight, url=base_urls[c.name]) for c in CHARACTERS)
+    return "\n".join(
+        template.format(name=c.name, weight=c.weight, url=base_urls[c.name], usd=c.usd_per_mtok) for c in CHARACTERS
+    )

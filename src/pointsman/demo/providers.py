@@ -18,6 +18,7 @@ class Character(Struct, frozen=True):
     ttft_s: float
     tokens_per_s: float
     error_ratio: float
+    usd_per_mtok: tuple[float, float]  # input, output
 
     def profile(self) -> SimulatedProfile:
         """The same, as something that events can change."""
@@ -26,9 +27,9 @@ class Character(Struct, frozen=True):
 
 # far enough apart that a reader sees from the speed alone who answered
 CHARACTERS = (
-    Character("swift", weight=60, ttft_s=0.08, tokens_per_s=120, error_ratio=0.05),
-    Character("steady", weight=30, ttft_s=0.25, tokens_per_s=60, error_ratio=0.0),
-    Character("thrifty", weight=10, ttft_s=0.7, tokens_per_s=20, error_ratio=0.01),
+    Character("swift", weight=60, ttft_s=0.08, tokens_per_s=120, error_ratio=0.05, usd_per_mtok=(3, 15)),
+    Character("steady", weight=30, ttft_s=0.25, tokens_per_s=60, error_ratio=0.0, usd_per_mtok=(1, 5)),
+    Character("thrifty", weight=10, ttft_s=0.7, tokens_per_s=20, error_ratio=0.01, usd_per_mtok=(0.1, 0.5)),
 )
 WEIGHTS = "/".join(str(character.weight) for character in CHARACTERS)
 

@@ -34,6 +34,7 @@ class DecisionMode(StrEnum):
     WEIGHTED = "weighted"
     ROUND_ROBIN = "round_robin"
     FAILOVER = "failover"
+    COST = "cost"
     PROBE = "probe"  # a recovering target takes this request as its one trial
     SINGLE = "single"  # nothing to choose: no strategy ran, no state advanced (G-081)
     PANIC = "panic"  # everything was unavailable; the least bad target is tried
@@ -88,6 +89,17 @@ class Picked(Struct, frozen=True, gc=False):
     effects: Effects = NO_EFFECTS
 
 
+class Estimate(Struct, frozen=True, gc=False):
+    """What one candidate was expected to charge for the request."""
+
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None  # None: its price is not known, never "free"
+
+
+NO_ESTIMATES: tuple[Estimate, ...] = ()
+
+
 class Decision(Struct, frozen=True, gc=False):
     """A pick, or the reasons why there is none."""
 
@@ -96,6 +108,7 @@ class Decision(Struct, frozen=True, gc=False):
     candidates: tuple[str, ...] = ()  # ids of the targets that were in the running
     shares: tuple[float, ...] = ()  # long-run fraction of traffic of each candidate; sums to 1
     excluded: tuple[Excluded, ...] = ()
+    estimates: tuple[Estimate, ...] = NO_ESTIMATES  # of each candidate; empty: the strategy does not compare prices
 
 
 class AttemptRecord(Struct, frozen=True, gc=False):

@@ -56,6 +56,7 @@ class RoutingPolicy(Struct, frozen=True):
 
     strategy: str
     strategy_reason: str  # why this one, for `check` and the trace
+    compares_prices: bool = False  # the strategy does: lengths of requests are learned and estimated for it
     on_all_unavailable: OnAllUnavailable = OnAllUnavailable.AUTO
     cooldown: Cooldown = Cooldown()
     retry: Retry = Retry()

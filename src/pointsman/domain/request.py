@@ -19,6 +19,13 @@ class Scope(StrEnum):
     EXPLAIN = "explain"
 
 
+class Script(StrEnum):
+    """What most of a text is written in, as far as tokenizers treat it differently."""
+
+    LATIN = "latin"  # and every other alphabet
+    CJK = "cjk"
+
+
 class Caller(Struct, frozen=True):
     """Who asks. The name scopes sessions, limits and evidence; it is never a credential."""
 
@@ -44,3 +51,5 @@ class RequestFacts(Struct, frozen=True, gc=False):
     reasoning: bool = False
     max_output_tokens: int | None = None  # None: the caller set no cap
     wants_usage: bool = False  # the caller asked for the usage event of a stream itself
+    text_chars: int | None = None  # without images and files; None: not counted, the group's strategy has no use for it
+    script: Script | None = None  # None: as above

@@ -37,3 +37,10 @@ class GroupView(Struct, frozen=True):
     is_calm: bool  # every breaker is closed
     targets: tuple[TargetView, ...]
     turn_credits: tuple[float, ...]  # smooth weighted round robin: what each member is owed
+
+
+class LengthView(Struct, frozen=True, gc=False):
+    """How long one request is expected to be, in tokens."""
+
+    input_tokens: tuple[int, ...]  # by the group's members: each model has a tokenizer of its own
+    output_tokens: int

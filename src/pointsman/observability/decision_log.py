@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from pointsman.domain.decision import AttemptRecord
+from pointsman.domain.decision import AttemptRecord, Estimate
 from pointsman.domain.outcome import Usage
 from pointsman.domain.price import CostUnknown
 from pointsman.domain.request import RequestFacts
@@ -31,6 +31,7 @@ class DecisionNote(Struct, frozen=True, gc=False):
     candidates: tuple[str, ...]
     shares: tuple[float, ...]
     excluded: dict[str, str]  # target id -> rule
+    estimates: tuple[Estimate, ...] = ()  # of each candidate, if the strategy compares prices
 
 
 class DecisionRecord(Struct, frozen=True, gc=False):

@@ -23,12 +23,13 @@ from pointsman.domain.decision import (
     Picked,
 )
 from pointsman.domain.errors import ErrorKind, GatewayError
-from pointsman.domain.outcome import Outcome, OutcomeClass
+from pointsman.domain.outcome import Outcome, OutcomeClass, Usage
 from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS
 from pointsman.domain.ports import Rng
 from pointsman.domain.price import cost_usd
+from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import ModelGroup, Target
-from pointsman.domain.view import GroupView
+from pointsman.domain.view import GroupView, LengthView
 from pointsman.routing import eligibility, retry, unavailable
 from pointsman.routing.router import NOBODY, decide, panic
 
@@ -69,6 +70,8 @@ class Signals(Protocol):
     def request_began(self, group: ModelGroup, now: float) -> None: ...
     def apply(self, group: ModelGroup, effects: Effects) -> None: ...
     def spend_retry(self, group: ModelGroup, now: float) -> None: ...
+    def expected(self, group: ModelGroup, facts: RequestFacts, now: float) -> LengthView: ...
+    def learn(self, group: ModelGroup, target: Target, facts: RequestFacts, usage: Usage, now: float) -> None: ...
 
 
 class Exchange:
@@ -81,6 +84,7 @@ class Exchange:
         self.began_at, self.deadline = began_at, deadline
         self._tried = NOBODY  # targets that must not be picked (again)
         self._wait_limit: float | None = None  # set by the first wait for a paused target
+        self._lengths: LengthView | None = None  # estimated at the start; None: the strategy does not compare prices
         self.decisions: list[Decision] = []  # one per attempt, and a last one when nobody could be picked
         self.picks: list[Picked] = []  # the targets that attempts went to, in order
         self.sent_at: list[float] = []  # monotonic seconds of each attempt
@@ -113,6 +117,8 @@ class Exchange:
     def start(self, now: float) -> Command:
         """The first command."""
         self._signals.request_began(self.group, now)
+        if self.group.policy.compares_prices:
+            self._lengths = self._signals.expected(self.group, self.ask.facts, now)
         return self._next(now)
 
     def resume(self, now: float) -> Command:
@@ -123,6 +129,8 @@ class Exchange:
         """An attempt ended; what now?"""
         self.outcomes.append(outcome)
         if outcome.outcome_class is _OK:
+            if self._lengths is not None and outcome.usage is not None:
+                self._signals.learn(self.group, self.picks[-1].target, self.ask.facts, outcome.usage, now)
             return OK
         if not retry.may_go_on(outcome):
             return self._stop(outcome)
@@ -139,7 +147,7 @@ class Exchange:
         if now >= self.deadline:
             return Finish(FinishReason.DEADLINE, _deadline_error())
         view = self._signals.view(self.group, now)
-        decision = decide(self.ask, self.group, view, rng=self._rng, tried=self._tried)
+        decision = decide(self.ask, self.group, view, rng=self._rng, tried=self._tried, lengths=self._lengths)
         if decision.pick is not None:
             return self._send(decision, decision.pick, now)
         if self.outcomes and (repeat := self._repeat(now)) is not None:
@@ -173,7 +181,7 @@ class Exchange:
             return None
         again = self._tried - {self.picks[-1].target.id}
         view = self._signals.view(self.group, now)
-        decision = decide(self.ask, self.group, view, rng=self._rng, tried=again)
+        decision = decide(self.ask, self.group, view, rng=self._rng, tried=again, lengths=self._lengths)
         at = self._backoff_ends(now) if decision.pick is not None else self._throttle_ends(decision, view, now)
         if at is None:
             return None

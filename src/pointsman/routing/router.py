@@ -1,28 +1,47 @@
 """`decide()`: the one function that chooses a target, for the gateway, explain, simulator and replay alike.
 
 The steps, each in its own file: 1 resolve (before this call), 2 tier, 3 eligibility, 4 availability, 5 affinity,
-6 score and shares, 7 pick. Tier, affinity and scores have no rule yet; the strategies so far share by weight.
+6 score and shares, 7 pick. Tier and affinity have no rule yet.
 """
 
 from msgspec import Struct
 
 from pointsman.domain.ask import Ask
-from pointsman.domain.decision import NO_EFFECTS, Decision, DecisionMode, Effects, Excluded, Picked
+from pointsman.domain.decision import (
+    NO_EFFECTS,
+    NO_ESTIMATES,
+    Decision,
+    DecisionMode,
+    Effects,
+    Excluded,
+    Picked,
+)
 from pointsman.domain.derived import derived
 from pointsman.domain.ports import Rng
 from pointsman.domain.target import ModelGroup, Target
-from pointsman.domain.view import GroupView
-from pointsman.routing import availability, eligibility
+from pointsman.domain.view import GroupView, LengthView
+from pointsman.routing import availability, costs, eligibility
 from pointsman.routing.strategies import STRATEGIES, Strategy
 
 NOBODY: frozenset[str] = frozenset()
 
 
-def decide(ask: Ask, group: ModelGroup, view: GroupView, *, rng: Rng, tried: frozenset[str] = NOBODY) -> Decision:
-    """Choose a target for the next attempt. Pure: equal arguments give an equal decision."""
+def decide(
+    ask: Ask,
+    group: ModelGroup,
+    view: GroupView,
+    *,
+    rng: Rng,
+    tried: frozenset[str] = NOBODY,
+    lengths: LengthView | None = None,
+) -> Decision:
+    """Choose a target for the next attempt. Pure: equal arguments give an equal decision.
+
+    `lengths` is for strategies that compare prices; the others do not ask for it.
+    """
     eligible = eligibility.split(ask, group)
     if view.is_calm and not tried and len(eligible.members) > 1:  # the usual case: all that are eligible are available
-        return _picked(_field(group, eligible.members), view, eligible.excluded, rng)
+        return _picked(_field(group, eligible.members), view, eligible.excluded, rng, lengths)
     found = availability.split(group, eligible.members, view, tried)
     excluded = eligible.excluded + found.excluded
     if found.recovering and (not tried or not found.open):
@@ -31,7 +50,7 @@ def decide(ask: Ask, group: ModelGroup, view: GroupView, *, rng: Rng, tried: fro
         return Decision(group, pick=None, excluded=excluded)
     if len(eligible.members) == 1:  # nothing to choose: no strategy runs, no state advances (G-081)
         return _only(group, found.open[0], excluded, DecisionMode.SINGLE, NO_EFFECTS)
-    return _picked(_field(group, found.open), view, excluded, rng)
+    return _picked(_field(group, found.open), view, excluded, rng, lengths)
 
 
 def panic(decision: Decision, index: int) -> tuple[Decision, Picked]:
@@ -68,14 +87,20 @@ def _field(group: ModelGroup, candidates: tuple[int, ...]) -> _Field:
     return _Field(group, STRATEGIES[group.policy.strategy], candidates, targets, ids, weights)
 
 
-def _picked(field: _Field, view: GroupView, excluded: tuple[Excluded, ...], rng: Rng) -> Decision:
+def _picked(
+    field: _Field, view: GroupView, excluded: tuple[Excluded, ...], rng: Rng, lengths: LengthView | None
+) -> Decision:
+    weights, estimates = field.weights, NO_ESTIMATES
+    if field.strategy.compares_prices:
+        estimates = costs.estimates(field.candidates, field.targets, lengths)
+        weights = costs.cheapest(weights, estimates)
     turn_credits = view.turn_credits
     if len(field.candidates) < len(turn_credits):
         turn_credits = tuple([turn_credits[index] for index in field.candidates])
-    pick = field.strategy.pick(field.weights, turn_credits, rng)
+    pick = field.strategy.pick(weights, turn_credits, rng)
     effects = NO_EFFECTS if pick.turn_credits is None else _turn(view, field.candidates, pick.turn_credits)
     picked = Picked(field.targets[pick.index], field.strategy.mode, pick.propensity, effects)
-    return Decision(field.group, picked, field.ids, pick.shares, excluded)
+    return Decision(field.group, picked, field.ids, pick.shares, excluded, estimates)
 
 
 def _turn(view: GroupView, candidates: tuple[int, ...], moved: tuple[float, ...]) -> Effects:

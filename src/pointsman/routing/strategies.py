@@ -14,6 +14,7 @@ class Strategy(Struct, frozen=True):
 
     pick: Picker
     mode: DecisionMode
+    compares_prices: bool = False  # only the cheapest candidates keep their weight
 
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
@@ -21,5 +22,6 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "weighted": Strategy(pick=PICKERS["weighted_random"], mode=DecisionMode.WEIGHTED),
         "round_robin": Strategy(pick=PICKERS["smooth_round_robin"], mode=DecisionMode.ROUND_ROBIN),
         "failover": Strategy(pick=PICKERS["first"], mode=DecisionMode.FAILOVER),
+        "cost": Strategy(pick=PICKERS["weighted_random"], mode=DecisionMode.COST, compares_prices=True),
     }
 )

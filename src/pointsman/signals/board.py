@@ -3,11 +3,13 @@
 from collections.abc import Iterable
 
 from pointsman.domain.decision import Effects
-from pointsman.domain.outcome import Outcome
+from pointsman.domain.outcome import Outcome, Usage
 from pointsman.domain.policy import Cooldown
 from pointsman.domain.ports import Rng
+from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import ModelGroup, Target
-from pointsman.domain.view import GroupView, TargetView
+from pointsman.domain.view import GroupView, LengthView, TargetView
+from pointsman.signals.lengths import Lengths
 from pointsman.signals.retry_budget import RetryBudget
 from pointsman.signals.target_state import Lease, TargetState
 
@@ -29,6 +31,7 @@ class SignalBoard:
         self._rng = rng
         self._targets: dict[str, TargetState] = {}  # by state_key; bounded by `keep`
         self._groups: dict[str, _GroupState] = {}
+        self._lengths = Lengths()
         self._unsettled: set[TargetState] = set()  # not closed: while it is empty no target has to be looked at
 
     def view(self, group: ModelGroup, now: float) -> GroupView:
@@ -75,6 +78,14 @@ class SignalBoard:
         if state.end(lease, outcome, now, self._rng, policy):
             (self._unsettled.discard if state.is_closed else self._unsettled.add)(state)
 
+    def expected(self, group: ModelGroup, facts: RequestFacts, now: float) -> LengthView:
+        """How long a request is going to be, for strategies that compare prices. Changes nothing."""
+        return self._lengths.expected(group, facts, now)
+
+    def learn(self, group: ModelGroup, target: Target, facts: RequestFacts, usage: Usage, now: float) -> None:
+        """How long it was, by the count of the provider that answered."""
+        self._lengths.learn(group, target, facts, usage, now)
+
     def in_flight(self, target: Target) -> int:
         state = self._targets.get(target.state_key)
         return 0 if state is None else state.in_flight
@@ -85,6 +96,7 @@ class SignalBoard:
         keys = {member.target.state_key for group in named.values() for member in group.members}
         self._targets = {key: state for key, state in self._targets.items() if key in keys or state.in_flight}
         self._unsettled.intersection_update(self._targets.values())
+        self._lengths.keep(named)
         self._groups = {name: _renewed(state, named[name]) for name, state in self._groups.items() if name in named}
 
     def target_view(self, target: Target, now: float) -> TargetView:

@@ -14,7 +14,8 @@ from pointsman.domain.request import Caller, Dialect, RequestFacts, Scope
 from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Member, ModelGroup, Origin, Provider, Target
-from pointsman.domain.view import Breaker, GroupView, TargetView
+from pointsman.domain.view import Breaker, GroupView, LengthView, TargetView
+from pointsman.routing.strategies import STRATEGIES
 
 DEFAULT_CREATED_UTC = 1_800_000_000
 NO_PRICES: Mapping[str, Price] = MappingProxyType({})
@@ -35,7 +36,8 @@ def target(target_id: str, price: Price | None = None) -> Target:
 
 def policy(strategy: str = "weighted", **overrides: object) -> RoutingPolicy:
     """A policy with all defaults but the overrides."""
-    return structs.replace(RoutingPolicy(strategy=strategy, strategy_reason="configured"), **overrides)
+    compares_prices = STRATEGIES[strategy].compares_prices
+    return structs.replace(RoutingPolicy(strategy, "configured", compares_prices), **overrides)
 
 
 def group(
@@ -86,6 +88,11 @@ def group_view(*targets: TargetView, turn_credits: tuple[float, ...] | None = No
     """Views in the order of the group's members; nobody is owed a turn unless credits are given."""
     is_calm = all(seen.breaker is Breaker.CLOSED for seen in targets)
     return GroupView(is_calm, targets, (0.0,) * len(targets) if turn_credits is None else turn_credits)
+
+
+def lengths(of: ModelGroup, input_tokens: int = 1_000, output_tokens: int = 200) -> LengthView:
+    """A request that has as many tokens at every target."""
+    return LengthView((input_tokens,) * len(of.members), output_tokens)
 
 
 def outcome(outcome_class: OutcomeClass | str = OutcomeClass.OK, **overrides: object) -> Outcome:

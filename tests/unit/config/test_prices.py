@@ -112,6 +112,33 @@ def test_note_says_each_price_and_where_it_was_found(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.bug("C-10")
+def test_strategy_that_compares_prices_warns_of_each_that_is_not_known(tmp_path: Path) -> None:
+    loaded = load_text(tmp_path, file("{input: 1, output: 2}", strategy="cost"))
+
+    (warning,) = loaded.warnings
+    assert warning.path == "models.chat.targets[1]"
+    assert warning.message == "the price of local/other is not known, so it is picked last"
+    assert warning.fix == HOW_TO_PRICE
+
+
+def test_other_strategies_need_no_price(tmp_path: Path) -> None:
+    assert load_text(tmp_path, file(strategy="round_robin")).warnings == ()
+
+
+def test_target_of_weight_0_needs_no_price(tmp_path: Path) -> None:
+    text = file("{input: 1, output: 2}", strategy="cost").replace("local/other", "local/other, weight: 0")
+
+    assert load_text(tmp_path, text).warnings == ()
+
+
+@pytest.mark.parametrize(("strategy", "expected"), [("cost", True), ("weighted", False)])
+def test_policy_knows_whether_its_strategy_compares_prices(tmp_path: Path, strategy: str, expected: bool) -> None:
+    policy = load_text(tmp_path, file(strategy=strategy)).snapshot.groups["chat"].policy
+
+    assert policy.compares_prices is expected
+
+
 def test_override_of_a_target_that_no_group_has_is_a_warning(tmp_path: Path) -> None:
     (warning,) = load_text(tmp_path, file(more="prices: {overrides: {local/qwem: {input: 1, output: 1}}}\n")).warnings
 

@@ -81,11 +81,11 @@ def test_record_shows_every_decision_with_its_candidates_and_reasons(digest: Dig
     assert records[0]["decisions"] == [
         {
             "mode": "failover", "picked": "a/m", "propensity": 1.0, "candidates": ["a/m", "b/m"],
-            "shares": [1.0, 0.0], "excluded": {"c/m": "weight_zero"},
+            "shares": [1.0, 0.0], "excluded": {"c/m": "weight_zero"}, "estimates": [],
         },
         {
             "mode": "failover", "picked": "b/m", "propensity": 1.0, "candidates": ["b/m"],
-            "shares": [1.0], "excluded": {"c/m": "weight_zero", "a/m": "tried"},
+            "shares": [1.0], "excluded": {"c/m": "weight_zero", "a/m": "tried"}, "estimates": [],
         },
     ]  # fmt: skip
 
@@ -172,6 +172,17 @@ def test_request_that_was_sent_nowhere_has_no_cost_and_no_reason(digest: Digest)
     records, _ = digest(ended(None), ended(exchange_of(group=PRICED)))
 
     assert [costs_of(record) for record in records] == [(None, None, 0.0)] * 2
+
+
+def test_record_shows_what_each_candidate_was_expected_to_charge(digest: Digest) -> None:
+    group = builders.group("chat", "a/m", "b/m", strategy="cost", prices={"a/m": builders.price(1, 2)})
+
+    records, _ = digest(ended(exchange_of(group=group)))
+
+    assert records[0]["decisions"][0]["estimates"] == [
+        {"input_tokens": 1_000, "output_tokens": 200, "cost_usd": pytest.approx(0.0014)},
+        {"input_tokens": 1_000, "output_tokens": 200, "cost_usd": None},
+    ]
 
 
 def test_request_that_was_never_routed_has_a_record_too(digest: Digest) -> None:

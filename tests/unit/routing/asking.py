@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pointsman.domain.decision import Decision, Effects, Exclusion
-from pointsman.domain.outcome import OutcomeClass
-from pointsman.domain.target import ModelGroup
-from pointsman.domain.view import Breaker, GroupView, PauseCause, TargetView
+from pointsman.domain.outcome import OutcomeClass, Usage
+from pointsman.domain.request import RequestFacts
+from pointsman.domain.target import ModelGroup, Target
+from pointsman.domain.view import Breaker, GroupView, LengthView, PauseCause, TargetView
 from pointsman.routing.exchange import Command, Exchange, Finish, Send
 from pointsman.routing.router import NOBODY, decide
 from pointsman.testing import builders
@@ -49,10 +50,11 @@ def decided(
     draw: float = 0.0,
     tried: Iterable[str] = NOBODY,
     turn_credits: tuple[float, ...] | None = None,
+    lengths: LengthView | None = None,
 ) -> Decision:
     """What `decide` says."""
     view = view_of(group, views, turn_credits=turn_credits)
-    return decide(builders.ask(), group, view, rng=Draws(draw), tried=frozenset(tried))
+    return decide(builders.ask(), group, view, rng=Draws(draw), tried=frozenset(tried), lengths=lengths)
 
 
 def picked(decision: Decision) -> str | None:
@@ -70,6 +72,7 @@ class HandBoard:
         self.views, self.budget = dict(views or {}), retries_left
         self.requests, self.spent = 0, 0
         self.applied: list[Effects] = []
+        self.learned: list[tuple[str, Usage]] = []  # target id, usage
 
     def view(self, group: ModelGroup, now: float) -> GroupView:
         return view_of(group, self.views)
@@ -82,6 +85,12 @@ class HandBoard:
 
     def apply(self, group: ModelGroup, effects: Effects) -> None:
         self.applied.append(effects)
+
+    def expected(self, group: ModelGroup, facts: RequestFacts, now: float) -> LengthView:
+        return builders.lengths(group)
+
+    def learn(self, group: ModelGroup, target: Target, facts: RequestFacts, usage: Usage, now: float) -> None:
+        self.learned.append((target.id, usage))
 
     def spend_retry(self, group: ModelGroup, now: float) -> None:
         self.spent += 1

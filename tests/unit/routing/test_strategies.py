@@ -16,4 +16,5 @@ def test_decisions_name_the_strategy_that_made_them() -> None:
         "weighted": DecisionMode.WEIGHTED,
         "round_robin": DecisionMode.ROUND_ROBIN,
         "failover": DecisionMode.FAILOVER,
+        "cost": DecisionMode.COST,
     }

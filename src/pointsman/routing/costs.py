@@ -1,0 +1,34 @@
+"""Step 6 of strategies that compare prices: what each candidate would charge for the request, and who charges least."""
+
+from pointsman.domain.decision import Estimate
+from pointsman.domain.price import estimate_usd
+from pointsman.domain.target import Target
+from pointsman.domain.view import LengthView
+
+EQUAL_WITHIN_RATIO = 0.01  # estimates are no better than that: a smaller difference must not move all traffic
+
+
+def estimates(
+    candidates: tuple[int, ...], targets: tuple[Target, ...], lengths: LengthView | None
+) -> tuple[Estimate, ...]:
+    """One per candidate. `candidates` are their indexes among the members of the group."""
+    if lengths is None:
+        raise ValueError("a strategy that compares prices needs to know how long the request is")
+    output = lengths.output_tokens
+    inputs = [lengths.input_tokens[index] for index in candidates]
+    pairs = zip(inputs, targets, strict=True)
+    return tuple([Estimate(tokens, output, estimate_usd(target.price, tokens, output)) for tokens, target in pairs])
+
+
+def cheapest(weights: tuple[float, ...], found: tuple[Estimate, ...]) -> tuple[float, ...]:
+    """The weights of those that charge least, 0 for all others. Who charges nobody knows what comes last (C-10)."""
+    known = [estimate.cost_usd for estimate in found if estimate.cost_usd is not None]
+    if not known:
+        return weights
+    limit_usd = min(known) * (1.0 + EQUAL_WITHIN_RATIO)
+    return tuple(
+        [
+            weight if estimate.cost_usd is not None and estimate.cost_usd <= limit_usd else 0.0
+            for weight, estimate in zip(weights, found, strict=True)
+        ]
+    )

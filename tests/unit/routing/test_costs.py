@@ -1,0 +1,105 @@
+"""Which candidates charge least, and the numbers behind it."""
+
+import pytest
+
+from pointsman.domain.decision import DecisionMode, Estimate
+from pointsman.domain.outcome import Usage
+from pointsman.domain.view import LengthView
+from pointsman.routing import costs
+from pointsman.testing import builders
+from tests.unit.routing.asking import OPEN, Request, decided, picked
+
+PRICES = {"a/m": builders.price(3, 15), "b/m": builders.price(1, 5), "c/m": builders.price(2, 10)}
+GROUP = builders.group("chat", "a/m", "b/m", "c/m", "d/m", strategy="cost", prices=PRICES)
+LENGTHS = LengthView((1_000, 1_200, 1_000, 1_000), 200)
+
+
+def estimates(*usd: float | None) -> tuple[Estimate, ...]:
+    return tuple(Estimate(1, 1, each) for each in usd)
+
+
+@pytest.mark.req("O-023")
+def test_decision_has_what_each_candidate_was_expected_to_charge() -> None:
+    decision = decided(GROUP, lengths=LENGTHS)
+
+    assert dict(zip(decision.candidates, decision.estimates, strict=True)) == {
+        "a/m": Estimate(1_000, 200, pytest.approx(0.006)),
+        "b/m": Estimate(1_200, 200, pytest.approx(0.0022)),
+        "c/m": Estimate(1_000, 200, pytest.approx(0.004)),
+        "d/m": Estimate(1_000, 200, None),
+    }
+    assert (picked(decision), decision.pick and decision.pick.mode) == ("b/m", DecisionMode.COST)
+
+
+def test_tokens_of_each_candidate_are_its_own_when_others_are_out() -> None:
+    decision = decided(GROUP, {"a/m": OPEN}, lengths=LENGTHS)
+
+    assert [estimate.input_tokens for estimate in decision.estimates] == [1_200, 1_000, 1_000]
+
+
+@pytest.mark.req("G-081")
+def test_single_target_is_not_estimated() -> None:
+    decision = decided(builders.group("chat", "a/m", strategy="cost"), lengths=LengthView((1_000,), 200))
+
+    assert (decision.pick and decision.pick.mode, decision.estimates) == (DecisionMode.SINGLE, ())
+
+
+def test_prices_cannot_be_compared_without_lengths() -> None:
+    with pytest.raises(ValueError, match="how long the request is"):
+        decided(GROUP)
+
+
+@pytest.mark.parametrize(
+    ("usd", "kept"),
+    [
+        ((1.0, 1.0099, 1.02), (1.0, 2.0, 0.0)),  # 1 % is no difference
+        ((0.0, 0.0, 1e-9), (1.0, 2.0, 0.0)),
+        ((None, 5.0, None), (0.0, 2.0, 0.0)),
+        ((None, None, None), (1.0, 2.0, 3.0)),
+    ],
+)
+def test_cheapest_keep_their_weights(usd: tuple[float | None, ...], kept: tuple[float, ...]) -> None:
+    assert costs.cheapest((1.0, 2.0, 3.0), estimates(*usd)) == kept
+
+
+# --- through an exchange
+
+
+def test_complete_answer_teaches_lengths() -> None:
+    request = Request(group=GROUP)
+    request.start()
+
+    request.ends("ok", usage=Usage(10, 20))
+
+    assert request.board.learned == [("b/m", Usage(10, 20))]
+
+
+@pytest.mark.parametrize("outcome_class", ["upstream_fault", "broken_stream", "caller_gone", "bad_payload"])
+def test_answer_that_is_not_complete_teaches_nothing(outcome_class: str) -> None:
+    request = Request(group=GROUP)
+    request.start()
+
+    request.ends(outcome_class, usage=Usage(10, 20))
+
+    assert request.board.learned == []
+
+
+def test_group_that_compares_no_prices_learns_no_lengths() -> None:
+    request = Request("a/m", "b/m")
+    request.start()
+
+    request.ends("ok", usage=Usage(10, 20))
+
+    assert request.board.learned == []
+
+
+@pytest.mark.bug("H-06")
+def test_failover_goes_to_the_next_cheapest_and_each_attempt_has_its_own_price() -> None:
+    request = Request(group=GROUP)
+    request.start()
+
+    request.ends("bad_payload", usage=Usage(1_000, 100))
+    request.ends("ok", usage=Usage(1_000, 100))
+
+    rows = [(attempt.target_id, attempt.cost_usd) for attempt in request.exchange.attempts]
+    assert rows == [("b/m", pytest.approx(0.0015)), ("c/m", pytest.approx(0.003))]
