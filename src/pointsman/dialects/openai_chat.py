@@ -1,20 +1,17 @@
 """OpenAI Chat Completions: `POST /v1/chat/completions`, unary and streamed."""
 
-from collections.abc import Mapping
-from typing import TypeVar
-
 import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
 
 from pointsman.dialects import openai_wire as wire
 from pointsman.dialects.codec import PLAIN_EVENT, AnswerFacts, EventFacts, ParsedRequest
+from pointsman.dialects.fields import is_json, misspelt, says_more_than, soft, strict
+from pointsman.dialects.provider_error import UNREADABLE, read_error
 from pointsman.dialects.top_level import Edit, TopLevel, read_top_level, splice
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.outcome import ProviderError
 from pointsman.domain.request import Dialect, RequestFacts
-
-T = TypeVar("T")
 
 _EDITED = frozenset(("model", "stream", "stream_options"))  # what was authorised must be what is sent
 _NO_REASONING = frozenset((None, "none", "minimal"))
@@ -43,21 +40,21 @@ class OpenAIChat:
         top = read_top_level(body)
         values = top.values
         if not top.has_plain_names and not _EDITED.isdisjoint(map(str.casefold, values.keys() - _EDITED)):
-            raise _misspelt(values)
-        model = _field(values, "model", _MODEL) if "model" in values else None
+            raise misspelt(values, _EDITED)
+        model = strict(values, "model", _MODEL) if "model" in values else None
         if not model:
             raise GatewayError(ErrorKind.BAD_REQUEST, "Name a model in the field 'model'.", param="model")
-        stream = "stream" in values and _field(values, "stream", _FLAG) is True
-        options = (_field(values, "stream_options", _OPTIONS) if "stream_options" in values else None) or {}
+        stream = "stream" in values and strict(values, "stream", _FLAG) is True
+        options = (strict(values, "stream_options", _OPTIONS) if "stream_options" in values else None) or {}
         wants_usage = "include_usage" in options and bytes(options["include_usage"]) == b"true"
-        tools = _soft(values, "tools", _LIST) if "tools" in values else None
-        cap = _soft(values, "max_completion_tokens", _INTEGER) if "max_completion_tokens" in values else None
+        tools = soft(values, "tools", _LIST) if "tools" in values else None
+        cap = soft(values, "max_completion_tokens", _INTEGER) if "max_completion_tokens" in values else None
         if not cap and "max_tokens" in values:
-            cap = _soft(values, "max_tokens", _INTEGER)
+            cap = soft(values, "max_tokens", _INTEGER)
         facts = RequestFacts(
             Dialect.OPENAI_CHAT, model, stream, len(body), len(tools) if tools else 0,
             "response_format" in values and bytes(values["response_format"]) != b"null",
-            "reasoning_effort" in values and _soft(values, "reasoning_effort", _TEXT) not in _NO_REASONING,
+            "reasoning_effort" in values and soft(values, "reasoning_effort", _TEXT) not in _NO_REASONING,
             cap,
             wants_usage,
         )  # fmt: skip
@@ -72,7 +69,7 @@ class OpenAIChat:
     def read_answer(self, body: bytes) -> AnswerFacts:
         try:
             payload = wire.read_payload(body)
-        except wire.UNREADABLE:
+        except UNREADABLE:
             return AnswerFacts(fault="malformed")
         usage = wire.usage(payload.usage)
         error = wire.error_in(payload)
@@ -83,7 +80,7 @@ class OpenAIChat:
         return AnswerFacts(usage)
 
     def read_error(self, status: int, body: bytes) -> ProviderError:
-        return wire.read_error(status, body)
+        return read_error(status, body)
 
     def read_event(self, data: bytes, *, before_content: bool) -> EventFacts:
         if data.strip() == _DONE:
@@ -91,8 +88,8 @@ class OpenAIChat:
         try:
             payload = wire.read_payload(data)
         except msgspec.ValidationError:
-            return PLAIN_EVENT if wire.is_json(data) else _MALFORMED_EVENT  # other shapes are not ours to judge
-        except wire.UNREADABLE:
+            return PLAIN_EVENT if is_json(data) else _MALFORMED_EVENT  # other shapes are not ours to judge
+        except UNREADABLE:
             return _MALFORMED_EVENT if data.strip() else PLAIN_EVENT  # an event without data says nothing
         if not before_content and wire.is_plain_delta(payload):
             return PLAIN_EVENT
@@ -102,7 +99,7 @@ class OpenAIChat:
         usage = wire.usage(payload.usage)
         if not payload.choices:
             return EventFacts(usage=usage, is_usage_only=True) if usage else PLAIN_EVENT
-        has_content = before_content and any(wire.has_content(choice.delta) for choice in payload.choices)
+        has_content = before_content and any(says_more_than("role", choice.delta) for choice in payload.choices)
         finish = payload.choices[0].finish_reason
         if usage is None and finish is None:
             return _CONTENT_EVENT if has_content else PLAIN_EVENT
@@ -116,29 +113,6 @@ class OpenAIChat:
 
     def write_terminator(self) -> bytes:
         return b"data: [DONE]\n\n"
-
-
-def _field(values: Mapping[str, Raw], name: str, decoder: Decoder[T]) -> T | None:
-    """A field that steers the gateway itself: a wrong type is the caller's to mend."""
-    try:
-        return decoder.decode(values[name])
-    except msgspec.ValidationError as error:
-        raise GatewayError(ErrorKind.BAD_REQUEST, f"The field '{name}' is wrong: {error}.", param=name) from None
-
-
-def _misspelt(values: Mapping[str, Raw]) -> GatewayError:
-    """A provider that ignores case would read another request than the one that was authorised."""
-    # not lower(): Go takes a long s for an s
-    name = next(name for name in values if name not in _EDITED and name.casefold() in _EDITED)
-    return GatewayError(ErrorKind.BAD_REQUEST, f"Write the field '{name}' in lower case.", param=name)
-
-
-def _soft(values: Mapping[str, Raw], name: str, decoder: Decoder[T]) -> T | None:
-    """A field that only informs: a wrong type is for the provider to refuse."""
-    try:
-        return decoder.decode(values[name])
-    except msgspec.ValidationError:
-        return None
 
 
 def _usage_edit(body: bytes, top: TopLevel, options: dict[str, Raw]) -> Edit:
