@@ -11,6 +11,8 @@ from pointsman.routing.unavailable import misconfigured, rate_limited
 _RETRYABLE_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
 _RETRYABLE_DETAILS = frozenset(("connect_refused", "connect_timeout", "dns", "tls", "unreachable", "closed"))
 
+_FIRST_ERROR = 400
+
 _OURS = frozenset((OutcomeClass.CREDENTIAL_FAULT, OutcomeClass.MISSING))
 _THE_REQUESTS = frozenset((OutcomeClass.BLOCKED, OutcomeClass.CONFLICT))
 
@@ -65,8 +67,11 @@ def refusal(outcome: Outcome) -> GatewayError:
     """A provider's 4xx that is the caller's to mend, in the provider's own words."""
     error = outcome.error
     message = error.message if error else "The provider refused the request without a reason."
+    status = (
+        outcome.status if outcome.status is not None and outcome.status >= _FIRST_ERROR else None
+    )  # it came in a 200
     return ProviderRefusalError(
-        outcome.status or ErrorKind.BAD_REQUEST.value.status,
+        status or ErrorKind.BAD_REQUEST.value.status,
         message,
         type_=error.type if error else None,
         code=error.code if error else None,

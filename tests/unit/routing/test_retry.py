@@ -120,3 +120,8 @@ def test_refusal_without_words_is_still_an_error_of_the_request() -> None:
 
     assert (error.status, error.openai_type, error.code) == (400, "invalid_request_error", None)
     assert error.message
+
+
+@pytest.mark.bug("B-15")
+def test_refusal_that_came_inside_a_success_is_no_success() -> None:
+    assert retry.refusal(builders.outcome("caller_fault", status=200, error=SAID)).status == 400
