@@ -22,13 +22,14 @@ class OutcomeClass(StrEnum):
 
 
 class Usage(Struct, frozen=True, gc=False):
-    """Tokens as the provider counted them; None means it did not say."""
+    """Tokens as the provider counted them, the same in every dialect; None means it did not say."""
 
-    input_tokens: int | None = None  # all of them, those read from a cache or written to one included
-    output_tokens: int | None = None
-    cached_tokens: int | None = None  # read from a cache
+    input_tokens: int | None = None  # all of the request, whatever a cache did with them
+    output_tokens: int | None = None  # all of the answer, reasoning included
+    cached_tokens: int | None = None  # part of the input: read from a cache
     reasoning_tokens: int | None = None  # part of the output
-    cache_write_tokens: int | None = None
+    cache_write_tokens: int | None = None  # part of the input: written to a cache
+    cache_write_1h_tokens: int | None = None  # part of those: to be kept for an hour, at a price of its own
 
 
 class ProviderError(Struct, frozen=True):

@@ -9,6 +9,7 @@ class Dialect(StrEnum):
     """Wire format of a request."""
 
     OPENAI_CHAT = "openai_chat"
+    ANTHROPIC_MESSAGES = "anthropic_messages"
 
 
 class Scope(StrEnum):

@@ -3,13 +3,14 @@
 Every answer takes `delay_s` (silence before its first byte) and `headers` (each replaces the usual one of its name).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
 from pointsman.domain.outcome import Usage
-from pointsman.testing import chat
+from pointsman.domain.request import Dialect
+from pointsman.testing import chat, messages
 from pointsman.testing.chat import ToolCall
 
 COUNT_FOR_ME = Usage()  # no number given: the provider invents plausible ones
@@ -32,12 +33,13 @@ class Chat(_Scripted, frozen=True):
     text: str = "ok"
     usage: Usage | None = COUNT_FOR_ME  # None: the provider states no usage
     tool_calls: tuple[ToolCall, ...] = ()
-    finish_reason: str | None = None  # None: "tool_calls" if there are any, else "stop"
+    finish_reason: str | None = None  # in OpenAI's words; None: "tool_calls" if there are any, else "stop"
+    reasoning: str = ""  # what the model thinks before it speaks
     gap_s: float = 0.0  # between words; a unary answer is held back as long as its stream would take
 
 
 class Status(_Scripted, frozen=True):
-    """An error, or any status: an OpenAI error object unless `body` says otherwise."""
+    """An error, or any status: an error object of the dialect unless `body` says otherwise."""
 
     code: int
     error: str | Mapping[str, object] | None = None  # its message, or fields of the error object
@@ -54,10 +56,10 @@ class Json(_Scripted, frozen=True):
 
 
 class Events(_Scripted, frozen=True):
-    """A stream of exactly these events; bytes go out as they are, mappings as `data:` lines.
+    """A stream of exactly these events; bytes go out as they are, mappings as the dialect frames them.
 
-    `then`: `done` sends `[DONE]` and ends the message, `end` ends it without, `cut` closes without the last chunk,
-    `reset` aborts, `stall` stays open and silent.
+    `then`: `done` sends the terminator and ends the message, `end` ends it without, `cut` closes without the last
+    chunk, `reset` aborts, `stall` stays open and silent.
     """
 
     events: tuple[Event, ...]
@@ -109,13 +111,34 @@ class Hang(_Scripted, frozen=True):
 Answer: TypeAlias = Chat | Status | Json | Events | Truncated | Raw | CloseEarly | Hang
 
 
-def stream_of(*texts: str, then: EventsThen = "done", gap_s: float = 0.0, split: int | None = None) -> Events:
+def stream_of(
+    *texts: str,
+    then: EventsThen = "done",
+    gap_s: float = 0.0,
+    split: int | None = None,
+    dialect: Dialect = Dialect.OPENAI_CHAT,
+) -> Events:
     """A stream with these content deltas; it carries a finish reason only if it ends properly."""
-    deltas = [chat.role_delta(), *map(chat.text_delta, texts)]
-    events = [chat.chunk(delta) for delta in deltas]
+    begin, end = _STREAMS[dialect]
+    events = begin(texts)
     if then in {"done", "end"}:
-        events.append(chat.chunk({}, finish_reason="stop"))
+        events += end
     return Events(tuple(events), then=then, gap_s=gap_s, split=split)
+
+
+def _chat_begin(texts: Sequence[str]) -> list[chat.Payload]:
+    return [chat.chunk(delta) for delta in (chat.role_delta(), *map(chat.text_delta, texts))]
+
+
+def _messages_begin(texts: Sequence[str]) -> list[chat.Payload]:
+    begin = messages.message_start(), messages.block_start(messages.text_block(""))
+    return [*begin, *map(messages.text_delta, texts)]
+
+
+_STREAMS: Mapping[Dialect, tuple[Callable[[Sequence[str]], list[chat.Payload]], list[chat.Payload]]] = {
+    Dialect.OPENAI_CHAT: (_chat_begin, [chat.chunk({}, finish_reason="stop")]),
+    Dialect.ANTHROPIC_MESSAGES: (_messages_begin, [messages.block_stop(), messages.message_delta("end_turn")]),
+}
 
 
 def _check(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from pointsman.domain.outcome import Usage
+from pointsman.domain.request import Dialect
 
 DEFAULT_MODEL = "fake-model"
 DEFAULT_ID = "chatcmpl-fake"
@@ -41,6 +42,7 @@ class Asked(Struct, frozen=True):
     body_bytes: int = 0
     id: str = DEFAULT_ID
     created: int = DEFAULT_CREATED
+    dialect: Dialect = Dialect.OPENAI_CHAT
 
 
 NOTHING_SPECIAL = Asked()
@@ -56,8 +58,8 @@ class _Request(Struct, frozen=True):
     stream_options: _StreamOptions | None = None
 
 
-def asked(body: bytes, *, answer_id: str, created: int) -> Asked:
-    """What the request in `body` asks for; raises `msgspec.MsgspecError` if it is not a chat request."""
+def asked(body: bytes, *, answer_id: str, created: int, dialect: Dialect = Dialect.OPENAI_CHAT) -> Asked:
+    """What the request in `body` asks for; raises `msgspec.MsgspecError` if it is no request for a model."""
     request = msgspec.json.decode(body, type=_Request)
     options = request.stream_options or _StreamOptions()
     return Asked(
@@ -67,6 +69,7 @@ def asked(body: bytes, *, answer_id: str, created: int) -> Asked:
         body_bytes=len(body),
         id=answer_id,
         created=created,
+        dialect=dialect,
     )
 
 
@@ -82,9 +85,12 @@ def completion(
     finish_reason: str = "stop",
     tool_calls: Sequence[ToolCall] = (),
     usage: Payload | None = None,
+    reasoning: str = "",
 ) -> Payload:
     """A whole answer; without `usage` the field is missing."""
     message: Payload = {"role": "assistant", "content": text if text or not tool_calls else None, "refusal": None}
+    if reasoning:
+        message["reasoning_content"] = reasoning
     if tool_calls:
         message["tool_calls"] = [_tool_call(call) for call in tool_calls]
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish_reason}
@@ -109,6 +115,11 @@ def role_delta() -> Payload:
 def text_delta(text: str) -> Payload:
     """A piece of the answer's text."""
     return {"content": text}
+
+
+def reasoning_delta(text: str) -> Payload:
+    """A piece of what the model thinks, as the self-hosted engines send it."""
+    return {"reasoning_content": text}
 
 
 def tool_call_deltas(calls: Sequence[ToolCall]) -> list[Payload]:

@@ -1,4 +1,4 @@
-"""A provider that speaks OpenAI Chat over real sockets and answers as it is told, faults included."""
+"""A provider that speaks OpenAI Chat and Anthropic Messages over real sockets and answers as told, faults included."""
 
 import asyncio
 import socket
@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from typing import Self, TypeAlias
 
 import msgspec
+from msgspec import structs
 
 from pointsman.domain.ports import Clock
+from pointsman.domain.request import Dialect
 from pointsman.http1.clock import SystemClock
 from pointsman.testing import chat
 from pointsman.testing.answers import Answer, Chat, Json, Status
@@ -25,14 +27,20 @@ HOST = "127.0.0.1"
 FINE = Chat("ok")
 PATIENCE_S = 2.0  # after this a test fails instead of hanging
 
+COUNT_PATH = "/messages/count_tokens"
+DIALECT_BY_PATH = {"/chat/completions": Dialect.OPENAI_CHAT, "/messages": Dialect.ANTHROPIC_MESSAGES}
+ID_PREFIX = {Dialect.OPENAI_CHAT: "chatcmpl", Dialect.ANTHROPIC_MESSAGES: "msg"}
+MESSAGES = structs.replace(NOTHING_SPECIAL, dialect=Dialect.ANTHROPIC_MESSAGES)
+
 AnswerFor: TypeAlias = Callable[[Received], Answer]
 
 
 class FakeProvider:
     """Listens between `start` and `stop`; a stopped one starts again on the same port.
 
-    A chat request is answered by the next scripted answer, else by `answer_for`, else by `default`. Above `capacity` it
-    gets a 429 and takes none of them. Idle connections are closed after `idle_s` (None: never). `log` keeps only the
+    A request for a model is answered in its own dialect, by the next scripted answer, else by `answer_for`, else by
+    `default`. Above `capacity` it gets a 429 and takes none of them. A request to count tokens is answered by
+    `count_answer` (None: with a count). Idle connections are closed after `idle_s` (None: never). `log` keeps only the
     latest `log_limit` requests (None: all).
     """
 
@@ -52,6 +60,7 @@ class FakeProvider:
         self.name = name
         self.default = default
         self.answer_for = answer_for
+        self.count_answer: Answer | None = None
         self.capacity = capacity
         self.idle_s = idle_s
         self.log: list[Received] = []
@@ -159,18 +168,23 @@ class FakeProvider:
     def steps_for(self, received: Received) -> Iterator[Step]:
         """Part of `connection.Host`."""
         path = received.path.partition("?")[0]
-        if received.method == "POST" and path.endswith("/chat/completions"):
-            return self._chat(received)
+        if received.method == "POST" and path.endswith(COUNT_PATH):
+            return steps(self.count_answer or _count(received), MESSAGES)
+        dialect = next((dialect for end, dialect in DIALECT_BY_PATH.items() if path.endswith(end)), None)
+        if received.method == "POST" and dialect is not None:
+            return self._asked(received, dialect)
         if received.method == "GET" and path.endswith("/models"):
             return steps(Json(200, chat.models(chat.DEFAULT_MODEL, owner=self.name)), NOTHING_SPECIAL)
         return steps(Status(404, f"there is no {received.method} {path}"), NOTHING_SPECIAL)
 
-    def _chat(self, received: Received) -> Iterator[Step]:
-        answer_id = f"chatcmpl-{self.name}-{received.number}"
+    def _asked(self, received: Received, dialect: Dialect) -> Iterator[Step]:
+        answer_id = f"{ID_PREFIX[dialect]}-{self.name}-{received.number}"
+        created = int(self._clock.utc())
         try:
-            asked = chat.asked(received.body, answer_id=answer_id, created=int(self._clock.utc()))
+            asked = chat.asked(received.body, answer_id=answer_id, created=created, dialect=dialect)
         except msgspec.MsgspecError as fault:
-            return steps(Status(400, f"the body is not a chat request: {fault}"), NOTHING_SPECIAL)
+            nothing = structs.replace(NOTHING_SPECIAL, dialect=dialect)
+            return steps(Status(400, f"the body is no request for a model: {fault}"), nothing)
         if self.capacity is None:
             return steps(self._next_answer(received), asked)
         admission = self.capacity.admit(self._clock.now())
@@ -182,6 +196,10 @@ class FakeProvider:
         if self._script:
             return self._script.popleft()
         return self.default if self.answer_for is None else self.answer_for(received)
+
+
+def _count(received: Received) -> Json:
+    return Json(200, {"input_tokens": len(received.body) // chat.BYTES_PER_TOKEN})
 
 
 @contextmanager

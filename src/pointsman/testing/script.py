@@ -11,6 +11,7 @@ from msgspec import Struct
 from pointsman.testing import chat
 from pointsman.testing.answers import Answer, Chat, CloseEarly, Events, Hang, Json, Raw, Status, Truncated
 from pointsman.testing.chat import Asked
+from pointsman.testing.speech import SPEECHES
 
 LAST_CHUNK = b"0\r\n\r\n"
 BODILESS = frozenset({204, 304})
@@ -60,11 +61,11 @@ def steps(answer: Answer, to: Asked) -> Iterator[Step]:
         case Chat():
             yield from _chat_stream(answer, to) if to.stream else _chat_unary(answer, to)
         case Status():
-            yield from _status(answer)
+            yield from _status(answer, to)
         case Json():
             yield from _message(answer.status, (JSON_TYPE,), answer.headers, msgspec.json.encode(answer.payload))
         case Events():
-            yield from _events(answer)
+            yield from _events(answer, to)
         case Truncated():
             yield from _truncated(answer, to)
         case Raw():
@@ -106,12 +107,13 @@ def _message(status: int, usual: Headers, given: Headers, body: bytes) -> Iterat
     yield End.KEEP
 
 
-def _status(answer: Status) -> Iterator[Step]:
+def _status(answer: Status, to: Asked) -> Iterator[Step]:
     usual: Headers = (("content-type", answer.content_type),)
     if answer.retry_after is not None:
         value = answer.retry_after
         usual += (("retry-after", value if isinstance(value, str) else f"{value:g}"),)
-    body = msgspec.json.encode(chat.error(answer.code, answer.error)) if answer.body is None else answer.body
+    said = SPEECHES[to.dialect].error(answer.code, answer.error)
+    body = msgspec.json.encode(said) if answer.body is None else answer.body
     yield from _message(answer.code, usual, answer.headers, body)
 
 
@@ -119,37 +121,27 @@ def _chat_unary(answer: Chat, to: Asked) -> Iterator[Step]:
     gaps = len(chat.words(answer.text)) - 1
     if answer.gap_s and gaps > 0:
         yield Wait(answer.gap_s * gaps)
-    payload = chat.completion(
-        answer.text,
-        to=to,
-        finish_reason=_finish_reason(answer),
-        tool_calls=answer.tool_calls,
-        usage=None if answer.usage is None else chat.usage(answer.usage, to=to, text=answer.text),
-    )
+    payload = SPEECHES[to.dialect].whole(answer, to)
     yield from _message(200, (JSON_TYPE,), answer.headers, msgspec.json.encode(payload))
 
 
 def _chat_stream(answer: Chat, to: Asked) -> Iterator[Step]:
+    speech = SPEECHES[to.dialect]
+    spoken = speech.stream(answer, to)
     yield head(200, EVENT_STREAM_HEADERS, answer.headers)
-    yield chunk(chat.sse(chat.chunk(chat.role_delta(), to=to)))
-    deltas = [*map(chat.text_delta, chat.words(answer.text)), *chat.tool_call_deltas(answer.tool_calls)]
-    yield from _spaced(((chunk(chat.sse(chat.chunk(delta, to=to))),) for delta in deltas), answer.gap_s)
-    yield chunk(chat.sse(chat.chunk({}, to=to, finish_reason=_finish_reason(answer))))
-    if to.include_usage and answer.usage is not None:
-        yield chunk(chat.sse(chat.usage_chunk(chat.usage(answer.usage, to=to, text=answer.text), to=to)))
-    yield chunk(chat.DONE) + LAST_CHUNK
+    yield from map(chunk, spoken.opening)
+    yield from _spaced(((chunk(piece),) for piece in spoken.pieces), answer.gap_s)
+    yield from map(chunk, spoken.closing)
+    yield chunk(speech.done) + LAST_CHUNK
     yield End.KEEP
 
 
-def _finish_reason(answer: Chat) -> str:
-    return answer.finish_reason or ("tool_calls" if answer.tool_calls else "stop")
-
-
-def _events(answer: Events) -> Iterator[Step]:
+def _events(answer: Events, to: Asked) -> Iterator[Step]:
     yield head(200, EVENT_STREAM_HEADERS, answer.headers)
-    payloads = [chat.sse(event) if isinstance(event, Mapping) else event for event in answer.events]
+    speech = SPEECHES[to.dialect]
+    payloads = [speech.sse(event) if isinstance(event, Mapping) else event for event in answer.events]
     if answer.then == "done":
-        payloads.append(chat.DONE)
+        payloads.append(speech.done)
     yield from _spaced((_cut(payload, answer.split) for payload in payloads), answer.gap_s)
     end = END_OF[answer.then]
     if end is End.KEEP:
@@ -167,7 +159,7 @@ def _cut(payload: bytes, split: int | None) -> Iterator[Step]:
 
 
 def _truncated(answer: Truncated, to: Asked) -> Iterator[Step]:
-    body = msgspec.json.encode(chat.completion(answer.text, to=to))
+    body = msgspec.json.encode(SPEECHES[to.dialect].whole(Chat(answer.text, usage=None), to))
     sent_bytes = len(body) // 2 if answer.sent_bytes is None else answer.sent_bytes
     yield head(200, (JSON_TYPE, ("content-length", str(len(body)))), answer.headers) + body[:sent_bytes]
     yield END_OF[answer.then]

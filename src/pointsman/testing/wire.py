@@ -171,6 +171,14 @@ def post(path: str, body: bytes, headers: tuple[tuple[str, str], ...] = ()) -> b
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
 
 
+def messages_request(
+    model: str = "m", *, path: str = "/v1/messages", headers: tuple[tuple[str, str], ...] = (), **fields: object
+) -> bytes:
+    """A Messages request as bytes; `fields` go into its body."""
+    payload = {"model": model, "max_tokens": 64, "messages": [{"role": "user", "content": "hi"}]} | fields
+    return post(path, msgspec.json.encode(payload), headers)
+
+
 def chat_request(
     model: str = "m", *, path: str = "/v1/chat/completions", headers: tuple[tuple[str, str], ...] = (), **fields: object
 ) -> bytes:
