@@ -15,7 +15,6 @@ from pointsman.control.api import AdminServer, application
 from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.derived import forget_derived
 from pointsman.domain.ports import Clock, Rng
-from pointsman.domain.request import Dialect
 from pointsman.domain.target import Target
 from pointsman.http1.clock import SystemClock
 from pointsman.http1.limits import EdgeLimits, UpstreamLimits, Watchdog
@@ -24,6 +23,8 @@ from pointsman.http1.server import EdgeServer
 from pointsman.observability.decision_log import DecisionLog
 from pointsman.observability.logging import set_level
 from pointsman.observability.metrics import BREAKER_VALUE, Metrics, Sample
+from pointsman.proxy import count_tokens
+from pointsman.proxy.count_tokens import CountHandler
 from pointsman.proxy.handler import ModelHandler
 from pointsman.proxy.live import Live
 from pointsman.proxy.parts import Parts
@@ -64,9 +65,10 @@ class App:
         self._register_gauges()
 
     def _front_door(self, loop: asyncio.AbstractEventLoop, limits: UpstreamLimits) -> FrontDoor:
-        codec, upstream = DIALECTS[Dialect.OPENAI_CHAT], Upstream(loop, self._pool)
+        upstream = Upstream(loop, self._pool)
         parts = Parts(self.live, self.board, upstream, self._recorder, self._rng, self._clock, limits)
-        return FrontDoor(codec, ModelHandler(codec, parts), parts)
+        posts = {codec.path: ModelHandler(codec, parts).serve for codec in DIALECTS.values()}
+        return FrontDoor({**posts, count_tokens.PATH: CountHandler(parts).serve}, parts)
 
     # --- life
 

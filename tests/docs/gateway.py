@@ -14,11 +14,15 @@ from pointsman.config.load import load
 from pointsman.domain.outcome import Usage
 from pointsman.observability.decision_log import DecisionRecord
 from pointsman.testing import Chat, FakeProvider, Received, Status, keys
-from pointsman.testing.wire import Reply, Wire, chat_request
+from pointsman.testing.wire import Reply, Wire, chat_request, messages_request
 
 USAGE = Usage(input_tokens=20, output_tokens=5, cached_tokens=8, cache_write_tokens=4)
 KEY = "callers-own"  # of a caller who may use every group but one
-QUOTA = (("x-ratelimit-remaining-requests", "7"), ("x-internal-host", "secret"))
+QUOTA = (
+    ("x-ratelimit-remaining-requests", "7"),
+    ("anthropic-ratelimit-requests-remaining", "7"),
+    ("x-internal-host", "secret"),
+)
 
 CONFIGURATION = """\
 version: 1
@@ -40,6 +44,9 @@ REQUEST_HEADERS = (
     ("authorization", f"Bearer {KEY}"),
     ("cookie", "a=b"),
     ("openai-beta", "assistants=v2"),
+    ("anthropic-version", "2026-10-21"),
+    ("anthropic-beta", "b-2026-01-01"),
+    ("x-api-key", "callers-own"),
     ("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
     ("user-agent", "callers-own"),
     ("x-anything", "callers-own"),
@@ -71,13 +78,16 @@ REQUESTS: dict[str, bytes] = {
     "one model": PROBE.format(path="/v1/models/one").encode(),
     "no host": b"GET /v1/models HTTP/1.1\r\n\r\n",
     "too long": ask("one").replace(b"content-length: ", b"content-length: 99999999"),
+    "message": messages_request("one", headers=REQUEST_HEADERS),
+    "streamed message": messages_request("one", stream=True, headers=(("x-api-key", KEY),)),
     "alive?": PROBE.format(path="/livez").encode(),
     "ready?": PROBE.format(path="/readyz").encode(),
     "root": PROBE.format(path="/").encode(),
 }
 PROBES = frozenset(("alive?", "ready?", "root"))
-STREAMS = frozenset(("streamed",))
-ROUTED = frozenset(("whole", "streamed", "failed over", "rate limited", "HTTP/1.0"))
+STREAMS = frozenset(("streamed", "streamed message"))
+MESSAGES = frozenset(("message", "streamed message"))
+ROUTED = MESSAGES | frozenset(("whole", "streamed", "failed over", "rate limited", "HTTP/1.0"))
 ERRORS = frozenset(
     (
         "rate limited", "no key", "foreign model", "unknown model", "not JSON", "wrong method", "wrong path", "no host",

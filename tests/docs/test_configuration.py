@@ -25,14 +25,22 @@ from pointsman.config.settings import (
     STATE_FOLDER,
 )
 from pointsman.config.values import duration_s, size_bytes
+from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, Cooldown, Retry, Timeouts
+from pointsman.domain.request import Dialect
 from pointsman.http1.limits import EdgeLimits, UpstreamLimits
+from pointsman.proxy import count_tokens
 from pointsman.routing.strategies import STRATEGIES
 from tests.docs import pages
 
 PAGE = "docs/configuration.md"
 EXAMPLE = pages.ROOT / "pointsman.example.yaml"
-ENVIRONMENT = {"OPENAI_API_KEY": "sk-1", "OPENROUTER_API_KEY": "sk-2", "HOME": "/home/somebody"}
+ENVIRONMENT = {
+    "OPENAI_API_KEY": "sk-1",
+    "OPENROUTER_API_KEY": "sk-2",
+    "ANTHROPIC_API_KEY": "sk-3",
+    "HOME": "/home/somebody",
+}
 PLACEHOLDERS = {"providers": "NAME", "models": "GROUP", "providers.NAME.models": "REF", "prices.overrides": "TARGET"}
 AS_ELSEWHERE = {"prices.overrides": "providers.NAME.models.REF.price"}  # keys that have the keys of another one
 DOCUMENTED = {
@@ -192,9 +200,27 @@ def test_every_kind_of_provider_is_documented_with_what_is_known_of_it() -> None
             "key": f"`{kind.key_variable}`" if kind.key_variable else "none",
             "idle connections are kept for": f"{kind.idle_connection_s:g} s",
             "listed prices": f"`{kind.catalogue}`" if kind.catalogue else "none",
+            "dialects": ", ".join(f"`{dialect}`" for dialect in Dialect if dialect in kind.dialects),
+            "counts tokens": "yes" if kind.counts_tokens else "no",
         }
         for name, kind in KINDS.items()
     }
+
+
+def test_every_dialect_is_documented_with_its_path() -> None:
+    rows = {pages.code(row["dialect"]): pages.codes(row["paths"]) for row in pages.table(PAGE, "Dialects")}
+
+    assert {name: paths[0] for name, paths in rows.items()} == {
+        dialect.value: f"POST /v1{codec.path}" for dialect, codec in DIALECTS.items()
+    }
+    assert f"POST /v1{count_tokens.PATH}" in rows["anthropic_messages"]
+    assert f"within {count_tokens.PATIENCE_S:g} s" in pages.text(PAGE)
+
+
+def test_documented_version_of_anthropic_is_the_one_sent() -> None:
+    ((name, version),) = KINDS["anthropic"].headers.items()
+
+    assert f"`{name}: {version}`" in pages.text(PAGE)
 
 
 def test_every_strategy_is_documented() -> None:

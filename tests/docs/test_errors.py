@@ -53,24 +53,39 @@ def test_documented_longest_wait_is_the_one_sent() -> None:
     assert f"{MAX_RETRY_AFTER_S} s at most" in " ".join(pages.section(PAGE, "Errors").split())
 
 
-def test_example_has_the_fields_of_every_error() -> None:
-    (example,) = pages.blocks(pages.text(PAGE), "json")
+@pytest.mark.parametrize("row", [pytest.param(row, id=pages.code(row["code"])) for row in ROWS])
+def test_error_on_messages_is_documented(row: pages.Row) -> None:
+    codec = DIALECTS[Dialect.ANTHROPIC_MESSAGES]
+    error = GatewayError(next(kind for kind in ErrorKind if kind.value.code == pages.code(row["code"])), "x")
+
+    status, type_ = codec.status_of(error), json.loads(codec.write_error(error, "req_1"))["error"]["type"]
+
+    assert row["on Messages"] == (f"`{type_}`" if status == error.status else f"{status} `{type_}`")
+
+
+@pytest.mark.parametrize(("dialect", "place"), [(Dialect.OPENAI_CHAT, 0), (Dialect.ANTHROPIC_MESSAGES, 1)])
+def test_example_has_the_fields_of_every_error(dialect: Dialect, place: int) -> None:
+    example = json.loads(pages.blocks(pages.text(PAGE), "json")[place])
     error = GatewayError(ErrorKind.MODEL_NOT_FOUND, "There is no model 'dmo'. Did you mean 'demo'?", param="model")
 
-    written = DIALECTS[Dialect.OPENAI_CHAT].write_error(error)
+    written = DIALECTS[dialect].write_error(error, example.get("request_id", ""))
 
-    assert json.loads(written) == json.loads(example)
+    assert json.loads(written) == example
 
 
-def test_example_of_a_broken_stream_is_what_ends_one() -> None:
-    (example,) = pages.blocks(pages.text(PAGE), "")
-    error = json.loads(example.partition("\n")[0].removeprefix("data: "))["error"]
+@pytest.mark.parametrize(("dialect", "place"), [(Dialect.OPENAI_CHAT, 0), (Dialect.ANTHROPIC_MESSAGES, 1)])
+def test_example_of_a_broken_stream_is_what_ends_one(dialect: Dialect, place: int) -> None:
+    example = pages.blocks(pages.text(PAGE), "")[place]
+    (first,) = [json.loads(line) for line in events(example) if line.startswith("{")]
+    message = first["error"]["message"]
 
-    written = DIALECTS[Dialect.OPENAI_CHAT].write_stream_error(GatewayError(ErrorKind.UPSTREAM_ERROR, error["message"]))
+    written = DIALECTS[dialect].write_stream_error(GatewayError(ErrorKind.UPSTREAM_ERROR, message))
 
-    assert [json.loads(event) if event != "[DONE]" else event for event in events(written.decode())] == [
-        json.loads(event) if event != "[DONE]" else event for event in events(example)
-    ]
+    assert read(written.decode()) == read(example)
+
+
+def read(text: str) -> list[object]:
+    return [json.loads(line) if line.startswith("{") else line for line in events(text)]
 
 
 def events(text: str) -> list[str]:

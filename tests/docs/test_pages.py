@@ -14,6 +14,7 @@ from tests.docs import pages
 ENVIRONMENT = {
     "OPENAI_API_KEY": "sk-1",
     "OPENROUTER_API_KEY": "sk-2",
+    "ANTHROPIC_API_KEY": "sk-3",
     "POINTSMAN_PEPPER": "a-pepper-of-some-length",
     "HOME": "/home/somebody",
 }

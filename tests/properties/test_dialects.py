@@ -10,12 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pointsman.dialects.openai_chat import OpenAIChat
+from pointsman.dialects.codec import Codec
+from pointsman.dialects.named_events import NamedEventDecoder
+from pointsman.dialects.registry import DIALECTS
 from pointsman.dialects.sse import SseDecoder, SseEvent
 from pointsman.dialects.top_level import read_top_level
 from pointsman.domain.errors import GatewayError
+from pointsman.domain.outcome import Usage
+from pointsman.domain.request import Dialect
 
-CODEC = OpenAIChat()
+EVERY_DIALECT = pytest.mark.parametrize("codec", DIALECTS.values(), ids=DIALECTS)
 SEEDED = settings(deadline=None, derandomize=True)
 SLOW_TO_DRAW = settings(SEEDED, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 BOM = b"\xef\xbb\xbf"
@@ -85,6 +89,52 @@ def test_what_was_framed_is_what_is_read(values: list[bytes], end: bytes) -> Non
     assert [event.data for event in events + last] == values
 
 
+TYPED = st.sampled_from([b'data: {"type":"ping"}', b'data: {"type":"x y"}', b"event: ping", b"event:", b"event"])
+NAMED_STREAMS = st.builds(
+    lambda lines: b"".join(line + end for line, end in lines),
+    st.lists(st.tuples(TYPED | LINES, ENDS), max_size=12),
+)
+
+
+@pytest.mark.bug("E-15")
+@pytest.mark.case("T21")
+@SEEDED
+@given(raw=NAMED_STREAMS, cuts=st.lists(st.integers(0, 300), max_size=10))
+def test_names_are_all_that_is_added_to_events_wherever_they_are_cut(raw: bytes, cuts: list[int]) -> None:
+    plain, named = SseDecoder(), NamedEventDecoder()
+
+    expected = [event for part in pieces(raw, cuts) for event in plain.feed(part)] + plain.close()
+    found = [event for part in pieces(raw, cuts) for event in named.feed(part)] + named.close()
+
+    assert [event.data for event in found] == [event.data for event in expected]
+    for event, was in zip(found, expected, strict=True):
+        assert event.raw in {was.raw, b"event: ping\n" + was.raw.lstrip(b"\r\n")}
+
+
+COUNTS = st.none() | st.integers(0, 10**6)
+
+
+@pytest.mark.bug("H-02", "H-03")
+@SEEDED
+@given(reports=st.lists(st.tuples(COUNTS, COUNTS, COUNTS, COUNTS), min_size=1, max_size=4))
+def test_usage_of_a_stream_is_made_of_the_last_count_of_each_kind(reports: list[tuple[int | None, ...]]) -> None:
+    codec, names = DIALECTS[Dialect.ANTHROPIC_MESSAGES], ("input", "cache_read_input", "cache_creation_input", "output")
+    last: dict[str, int] = {}
+    usage: Usage | None = None
+    for report in reports:
+        counts = {f"{name}_tokens": count for name, count in zip(names, report, strict=True) if count is not None}
+        last |= counts
+        said = codec.read_event(
+            json.dumps({"type": "message_delta", "usage": counts}).encode(), before_content=False
+        ).usage
+        usage = said if usage is None or said is None else codec.usage_after(usage, said)
+
+    assert usage is not None
+    reads, writes = (last.get(f"cache_{kind}_input_tokens") for kind in ("read", "creation"))
+    whole = last["input_tokens"] + (reads or 0) + (writes or 0) if "input_tokens" in last else None
+    assert usage == Usage(whole, last.get("output_tokens"), reads, None, writes)
+
+
 # --- requests
 
 SCALARS = st.one_of(
@@ -140,32 +190,37 @@ def bodies(draw: st.DrawFn) -> tuple[bytes, dict[str, Any]]:
     return f"{draw(space)}{{{','.join(parts)}}}{draw(space)}".encode(), fields
 
 
+@EVERY_DIALECT
 @pytest.mark.case("I18")
 @pytest.mark.bug("D-06")
 @SLOW_TO_DRAW
 @given(made=bodies(), model=st.text(min_size=1, max_size=8).filter(is_writable))
-def test_what_was_authorised_is_what_is_sent(made: tuple[bytes, dict[str, Any]], model: str) -> None:
+def test_what_was_authorised_is_what_is_sent(codec: Codec, made: tuple[bytes, dict[str, Any]], model: str) -> None:
     body, fields = made
-    request = CODEC.read_request(body)
+    request = codec.read_request(body)
 
-    written = CODEC.write_request(request, model)
+    written = codec.write_request(request, model)
 
     options = fields.get("stream_options") or {}
-    asks = bool(fields.get("stream")) and options.get("include_usage") is not True
+    is_chat = codec.dialect is Dialect.OPENAI_CHAT
+    asks = is_chat and bool(fields.get("stream")) and options.get("include_usage") is not True
     expected = fields | {"model": model} | ({"stream_options": {**options, "include_usage": True}} if asks else {})
     assert request.facts.model == fields["model"]
     assert json.loads(written) == expected
     assert len(json.loads(written, object_pairs_hook=list)) == len(expected)  # a reader of the first key agrees
 
 
+@EVERY_DIALECT
 @pytest.mark.bug("D-06")
 @SLOW_TO_DRAW
 @given(made=bodies(), model=st.text(min_size=1, max_size=8).filter(is_writable))
-def test_every_byte_outside_the_edits_is_as_it_was(made: tuple[bytes, dict[str, Any]], model: str) -> None:
+def test_every_byte_outside_the_edits_is_as_it_was(
+    codec: Codec, made: tuple[bytes, dict[str, Any]], model: str
+) -> None:
     body, _ = made
-    request = CODEC.read_request(body)
+    request = codec.read_request(body)
 
-    written = CODEC.write_request(request, model)
+    written = codec.write_request(request, model)
 
     edits = [(*request.model_span, json.dumps(model, ensure_ascii=False).encode()), *filter(None, [request.usage_edit])]
     kept = [body[start:end] for start, end in gaps(edits, len(body))]
@@ -209,31 +264,49 @@ def test_a_repeated_field_is_refused_in_every_layout(made: tuple[bytes, dict[str
         read_top_level(twice)
 
 
+@EVERY_DIALECT
 @SEEDED
 @given(raw=st.binary(max_size=60) | st.text(alphabet='{}[]":,\\ntu019.eE- model', max_size=60).map(str.encode))
-def test_no_bytes_break_the_codec(raw: bytes) -> None:
+def test_no_bytes_break_the_codec(codec: Codec, raw: bytes) -> None:
     with contextlib.suppress(GatewayError):
-        CODEC.read_request(raw)
-    CODEC.read_answer(raw)
-    CODEC.read_error(500, raw)
-    CODEC.read_event(raw, before_content=True)
+        codec.read_request(raw)
+    codec.read_answer(raw)
+    codec.read_error(500, raw)
+    codec.read_event(raw, before_content=True)
 
 
+ODD_SHAPES = {
+    Dialect.OPENAI_CHAT: lambda odd: [
+        {"choices": odd},
+        {"choices": [odd]},
+        {"choices": [{"delta": odd}]},
+        {"error": odd},
+        {"usage": odd, "choices": [{"message": odd, "finish_reason": odd}]},
+    ],
+    Dialect.ANTHROPIC_MESSAGES: lambda odd: [
+        {"content": odd, "stop_reason": odd, "usage": odd},
+        {"content": [odd], "usage": {"output_tokens": 0}, "stop_reason": "end_turn"},
+        {"type": odd, "error": odd},
+        {"type": "error", "error": odd},
+        {"type": "message_start", "message": odd},
+        {"type": "message_start", "message": {"usage": odd, "content": odd}},
+        {"type": "content_block_start", "content_block": odd},
+        {"type": "content_block_start", "content_block": {"type": odd, "text": odd}},
+        {"type": "content_block_delta", "delta": odd},
+        {"type": "message_delta", "delta": odd, "usage": {"input_tokens": odd, "cache_creation": odd}},
+    ],
+}
+
+
+@EVERY_DIALECT
 @SEEDED
-@given(payload=VALUES)
-def test_no_shape_breaks_the_codec(payload: Any) -> None:
-    shapes = [
-        payload,
-        {"choices": payload},
-        {"choices": [payload]},
-        {"choices": [{"delta": payload}]},
-        {"error": payload},
-    ]
-    for shape in [*shapes, {"usage": payload, "choices": [{"message": payload, "finish_reason": payload}]}]:
+@given(odd=VALUES)
+def test_no_shape_breaks_the_codec(codec: Codec, odd: Any) -> None:
+    for shape in [odd, *ODD_SHAPES[codec.dialect](odd)]:
         raw = json.dumps(shape).encode()
-        CODEC.read_answer(raw)
-        CODEC.read_error(500, raw)
-        assert not CODEC.read_event(raw, before_content=True).is_malformed or not is_plain(shape)
+        codec.read_answer(raw)
+        codec.read_error(500, raw)
+        assert not codec.read_event(raw, before_content=True).is_malformed or not is_plain(shape)
 
 
 def is_plain(shape: Any) -> bool:

@@ -113,10 +113,19 @@ def _provider(name: str, entry: ProviderEntry, timeouts: Timeouts) -> Provider:
         path_prefix=url.path_prefix,
         timeouts=msgspec.structs.replace(timeouts, **{f"{key}_s": seconds for key, seconds in overrides.items()}),
         api_key=None if entry.api_key is None else Secret(entry.api_key),
-        headers=tuple((name, Secret(value)) for name, value in entry.headers.items()),
+        key_style=kind.key_style,
+        headers=_headers(kind.headers, entry.headers),
         terminator=Terminator(entry.terminator),
         idle_connection_s=kind.idle_connection_s,
+        counts_tokens=kind.counts_tokens,
     )
+
+
+def _headers(usual: Mapping[str, str], written: Mapping[str, str]) -> tuple[tuple[str, Secret], ...]:
+    """All headers; a written one replaces the usual one of its name."""
+    replaced = {name.lower() for name in written}
+    fields = {**{name: value for name, value in usual.items() if name not in replaced}, **written}
+    return tuple((name, Secret(value)) for name, value in fields.items())
 
 
 def _group(config: ConfigFile, name: str, entry: GroupEntry, credential_key: bytes, priced_at: datetime) -> ModelGroup:
@@ -138,8 +147,9 @@ def _target(config: ConfigFile, provider: str, reference: str, credential_key: b
     public_id = f"{provider}/{model}"
     has_credential = entry.api_key is not None or not needs_key(entry)
     state_key = f"{public_id}#{_account(entry, credential_key)}"
+    dialects = KINDS[entry.kind].dialects if entry.dialects is None else frozenset(entry.dialects)
     price = price_of(config, provider, model, priced_at)
-    return Target(public_id, provider, model, state_key, has_credential=has_credential, price=price)
+    return Target(public_id, provider, model, state_key, dialects, has_credential=has_credential, price=price)
 
 
 def _account(entry: ProviderEntry, credential_key: bytes) -> str:

@@ -1,8 +1,19 @@
 """Kinds of providers: what is known of each before anything is configured."""
 
-from msgspec import Struct
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from msgspec import Struct, structs
 
 from pointsman.config.settings import HOSTED_IDLE_CONNECTION_S, SELF_HOSTED_IDLE_CONNECTION_S
+from pointsman.domain.request import Dialect
+from pointsman.domain.target import KeyStyle
+
+_CHAT = frozenset((Dialect.OPENAI_CHAT,))
+_MESSAGES = frozenset((Dialect.ANTHROPIC_MESSAGES,))
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+# the first version, which every model and client knows; callers who want another one say so
+_FIRST_VERSION = MappingProxyType({"anthropic-version": "2023-06-01"})
 
 
 class ProviderKind(Struct, frozen=True):
@@ -12,16 +23,25 @@ class ProviderKind(Struct, frozen=True):
     key_variable: str | None  # where the vendor's own tools look; None: no key needed
     idle_connection_s: float
     catalogue: str | None  # its name in the price catalogue; None: its prices are the operator's own
+    dialects: frozenset[Dialect]
+    counts_tokens: bool = False  # of Messages requests
+    key_style: KeyStyle = KeyStyle.BEARER
+    headers: Mapping[str, str] = _NO_HEADERS  # sent unless the file or the caller has another value
 
 
-_SELF_HOSTED = ProviderKind(None, None, SELF_HOSTED_IDLE_CONNECTION_S, None)
+_ENGINE = ProviderKind(None, None, SELF_HOSTED_IDLE_CONNECTION_S, None, _CHAT | _MESSAGES)
+_COUNTING_ENGINE = structs.replace(_ENGINE, counts_tokens=True)
 
 KINDS: dict[str, ProviderKind] = {
-    "openai": ProviderKind("https://api.openai.com/v1", "OPENAI_API_KEY", HOSTED_IDLE_CONNECTION_S, "openai"),
-    "openrouter": ProviderKind(
-        "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", HOSTED_IDLE_CONNECTION_S, "openrouter"
+    "openai": ProviderKind("https://api.openai.com/v1", "OPENAI_API_KEY", HOSTED_IDLE_CONNECTION_S, "openai", _CHAT),
+    "anthropic": ProviderKind(
+        "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", HOSTED_IDLE_CONNECTION_S, "anthropic", _MESSAGES,
+        counts_tokens=True, key_style=KeyStyle.X_API_KEY, headers=_FIRST_VERSION,
     ),
-    "vllm": _SELF_HOSTED,
-    "llamacpp": _SELF_HOSTED,
-    "ollama": _SELF_HOSTED,
-}
+    "openrouter": ProviderKind(
+        "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", HOSTED_IDLE_CONNECTION_S, "openrouter", _CHAT | _MESSAGES
+    ),
+    "vllm": _COUNTING_ENGINE,
+    "llamacpp": _COUNTING_ENGINE,
+    "ollama": _ENGINE,
+}  # fmt: skip

@@ -11,6 +11,7 @@ from pointsman.config.problems import KeyPath, nearest, quoted
 from pointsman.config.schema import ConfigFile, GroupEntry, PriceEntry, ProviderEntry
 from pointsman.config.settings import MAX_DRAIN_S
 from pointsman.config.targets import place_of, upstream_model
+from pointsman.domain.target import KeyStyle
 
 # A limit that is written out must not be longer than the one that contains it (here: of the whole request).
 _WITHIN: dict[str, tuple[str, ...]] = {
@@ -78,6 +79,10 @@ def _check_provider(document: Document, path: KeyPath, provider: ProviderEntry) 
     if provider.base_url is None and kind.base_url is None and document.is_whole(path):
         fix = "Write where it listens, for example base_url: http://127.0.0.1:8000/v1."
         document.add((*path, "base_url"), f"is missing, and {provider.kind} has no address of its own", fix)
+    if kind.key_style is KeyStyle.X_API_KEY:
+        for name in (name for name in provider.headers if name.lower() == "x-api-key"):
+            fix = "Remove it; the credential belongs into `api_key`."
+            document.add((*path, "headers", name), "the gateway sets this header itself", fix)
     doubles = [name for name, count in Counter(map(str.lower, provider.headers)).items() if count > 1]
     for name in (name for name in provider.headers if name.lower() in doubles):
         document.add((*path, "headers", name), "the header is there twice", "Keep one spelling of it.")

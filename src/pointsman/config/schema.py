@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pointsman.config import settings, values
 from pointsman.config.scalars import reread
 from pointsman.domain.policy import Cooldown, OnAllUnavailable, Retry, Timeouts
+from pointsman.domain.request import Dialect
 
 _MAX_WEIGHT = 1e9  # a sum of weights must stay finite
 _MAX_CONNECTIONS = 1_000_000
@@ -43,8 +44,9 @@ Instant = Annotated[float, BeforeValidator(values.instant_utc_s)]
 HeaderName = Annotated[str, AfterValidator(values.header_name)]
 HeaderValue = Annotated[str, AfterValidator(values.header_value)]
 OnUnavailable = Annotated[OnAllUnavailable, Field(strict=False)]  # from its text
+Dialects = Annotated[list[Annotated[Dialect, Field(strict=False)]], AfterValidator(values.dialects)] | None
 Strategy = Literal["weighted", "round_robin", "failover", "cost"]
-Kind = Literal["openai", "openrouter", "vllm", "llamacpp", "ollama"]
+Kind = Literal["openai", "anthropic", "openrouter", "vllm", "llamacpp", "ollama"]
 
 _TIMEOUTS, _COOLDOWN, _RETRY = Timeouts(), Cooldown(), Retry()
 
@@ -166,6 +168,7 @@ class ProviderEntry(Section):
 
     kind: Kind
     base_url: Url | None = None  # None: by kind
+    dialects: Dialects = None  # None: by kind
     api_key: Credential | None = Field(default=None, repr=False)
     headers: dict[HeaderName, HeaderValue] = Field(default={}, repr=False)
     timeouts: ProviderTimeouts = ProviderTimeouts()

@@ -9,6 +9,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from pointsman.config.settings import GIB, KIB, MIB, Address
+from pointsman.domain.request import Dialect
 from pointsman.domain.target import Origin
 
 FORMAT_VERSION = 1
@@ -142,6 +143,13 @@ def target_name(value: str) -> str:
     provider, slash, model = value.partition("/")
     if not (slash and _PROVIDER_NAME.fullmatch(provider) and _UPSTREAM_MODEL.fullmatch(model)):
         raise BadValueError("must name a target as provider/model", "Write for example openai/gpt-5.4-nano.")
+    return value
+
+
+def dialects(value: list[Dialect]) -> list[Dialect]:
+    """What a provider speaks."""
+    if not value:
+        raise BadValueError("must name at least one dialect", "Write null for those of the kind.")
     return value
 
 

@@ -4,9 +4,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from pointsman.dialects.sse import SseDecoder
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.outcome import ProviderError, Usage
-from pointsman.domain.request import RequestFacts
+from pointsman.domain.request import Dialect, RequestFacts
 
 
 class ParsedRequest(Struct, frozen=True, gc=False):
@@ -44,7 +45,12 @@ class AnswerFacts(Struct, frozen=True, gc=False):
 class Codec(Protocol):
     """Reads requests and answers, writes errors. Never touches a byte that it was not asked to edit."""
 
-    path: str  # below the provider's base URL
+    dialect: Dialect
+    path: str  # below a base URL, ours and the provider's
+    passed_on: tuple[bytes, ...]  # of the caller's headers only these go on to the provider
+    limit_headers: bytes  # how the names of a provider's headers begin that tell its limits
+    natural_end: str  # the finish reason of an answer that has simply ended
+    decoder: type[SseDecoder]
 
     def read_request(self, body: bytes) -> ParsedRequest:
         """Raises GatewayError (400) naming the field."""
@@ -62,7 +68,13 @@ class Codec(Protocol):
 
     def read_event(self, data: bytes, *, before_content: bool) -> EventFacts: ...
 
-    def write_error(self, error: GatewayError) -> bytes: ...
+    def usage_after(self, earlier: Usage, later: Usage) -> Usage:
+        """What holds after a stream has reported its usage again."""
+        ...
+
+    def status_of(self, error: GatewayError) -> int: ...
+
+    def write_error(self, error: GatewayError, request_id: str) -> bytes: ...
 
     def write_stream_error(self, error: GatewayError) -> bytes:
         """The events that end a broken stream honestly."""

@@ -8,9 +8,10 @@ from pointsman.dialects import openai_wire as wire
 from pointsman.dialects.codec import PLAIN_EVENT, AnswerFacts, EventFacts, ParsedRequest
 from pointsman.dialects.fields import is_json, misspelt, says_more_than, soft, strict
 from pointsman.dialects.provider_error import UNREADABLE, read_error
+from pointsman.dialects.sse import SseDecoder
 from pointsman.dialects.top_level import Edit, TopLevel, read_top_level, splice
 from pointsman.domain.errors import ErrorKind, GatewayError
-from pointsman.domain.outcome import ProviderError
+from pointsman.domain.outcome import ProviderError, Usage
 from pointsman.domain.request import Dialect, RequestFacts
 
 _EDITED = frozenset(("model", "stream", "stream_options"))  # what was authorised must be what is sent
@@ -35,6 +36,10 @@ class OpenAIChat:
 
     dialect = Dialect.OPENAI_CHAT
     path = "/chat/completions"
+    passed_on: tuple[bytes, ...] = (b"openai-beta", b"traceparent")
+    limit_headers = b"x-ratelimit-"
+    natural_end = wire.NATURAL_END
+    decoder = SseDecoder
 
     def read_request(self, body: bytes) -> ParsedRequest:
         top = read_top_level(body)
@@ -105,14 +110,24 @@ class OpenAIChat:
             return _CONTENT_EVENT if has_content else PLAIN_EVENT
         return EventFacts(has_content=has_content, usage=usage, finish_reason=finish)
 
-    def write_error(self, error: GatewayError) -> bytes:
-        return msgspec.json.encode({"error": wire.error_object(error)})
+    def usage_after(self, earlier: Usage, later: Usage) -> Usage:
+        return later  # every report is a whole one
+
+    def status_of(self, error: GatewayError) -> int:
+        return error.status
+
+    def write_error(self, error: GatewayError, request_id: str) -> bytes:
+        return _error(error)
 
     def write_stream_error(self, error: GatewayError) -> bytes:
-        return b"data: %b\n\ndata: [DONE]\n\n" % self.write_error(error)
+        return b"data: %b\n\ndata: [DONE]\n\n" % _error(error)
 
     def write_terminator(self) -> bytes:
         return b"data: [DONE]\n\n"
+
+
+def _error(error: GatewayError) -> bytes:
+    return msgspec.json.encode({"error": wire.error_object(error)})
 
 
 def _usage_edit(body: bytes, top: TopLevel, options: dict[str, Raw]) -> Edit:

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from pointsman.dialects.anthropic_messages import AnthropicMessages
 from pointsman.dialects.codec import Codec
 from pointsman.dialects.openai_chat import OpenAIChat
 from pointsman.domain.request import Dialect
 
-DIALECTS: Mapping[Dialect, Codec] = MappingProxyType({Dialect.OPENAI_CHAT: OpenAIChat()})
+DIALECTS: Mapping[Dialect, Codec] = MappingProxyType(
+    {Dialect.OPENAI_CHAT: OpenAIChat(), Dialect.ANTHROPIC_MESSAGES: AnthropicMessages()}
+)

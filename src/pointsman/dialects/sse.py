@@ -8,6 +8,7 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")  # WHATWG HTML 9.2.5
 _EMPTY_LINE = re.compile(rb"\n\n|\r\r|\n\r")  # no empty line comes without one of these
 _BOM = b"\xef\xbb\xbf"
 _DATA = b"data: "
+_EVENT = b"event:"
 
 
 class SseEvent(Struct, frozen=True, gc=False):
@@ -129,6 +130,10 @@ def _is_one_line(chunk: bytes) -> bool:
 
 def data_of(raw: bytes) -> bytes | None:
     """The data of one event, or None when it has none."""
+    if raw.startswith(_EVENT) and raw.count(b"\n") == 3 and b"\r" not in raw:
+        start = raw.index(b"\n") + 1
+        if raw.startswith(_DATA, start) and raw.endswith(b"\n\n"):
+            return raw[start + len(_DATA) : -2]  # a name and one line of data, as most named events are
     values = []
     for line in _LINE_END.split(raw):
         field, _, value = line.partition(b":")

@@ -1,7 +1,9 @@
 """How much text a request body holds: what token estimates start from. Never looks at a token (pure).
 
-Called only for groups whose strategy compares prices: it reads the whole body once more.
+Called only for groups whose strategy compares prices, and to count tokens: it reads the whole body once more.
 """
+
+import re
 
 from msgspec import structs
 
@@ -10,7 +12,8 @@ from pointsman.domain.request import RequestFacts, Script
 MAX_COUNTED_BYTES = 1 << 20  # in a longer body a byte counts as a character
 _TAIL_BYTES = 4096  # the newest message: it says whether the client escapes what is not ASCII
 _ESCAPE_BYTES = 6  # \u4f60 stands for one character
-_MEDIA = b";base64,"  # a data URL: an image or a file within the body
+# images and files within the body: data URLs, and the strings that Anthropic's dialect has for them
+_MEDIA = re.compile(rb';base64,[^"]*|"data" ?: ?"[A-Za-z0-9+/=]{256,}')
 
 
 def with_text_size(facts: RequestFacts, body: bytes) -> RequestFacts:
@@ -39,9 +42,4 @@ def _decoded_chars(body: bytes) -> int:
 
 def _media_bytes(body: bytes) -> int:
     """Media end with the JSON string that they are in."""
-    total, start = 0, body.find(_MEDIA)
-    while start >= 0:
-        end = body.find(b'"', start)
-        total += end - start
-        start = body.find(_MEDIA, end)
-    return total
+    return sum(media.end() - media.start() for media in _MEDIA.finditer(body))

@@ -63,6 +63,7 @@ class GatewayError(PointsmanError):
         self.kind = kind
         self.status = kind.value.status
         self.openai_type = kind.value.openai_type
+        self.provider_type: str | None = None  # what the provider called it, where the words are the provider's
         self.code: str | None = kind.value.code
         self.should_retry = kind.value.should_retry
         self.message = message
@@ -84,4 +85,14 @@ class ProviderRefusalError(GatewayError):
         super().__init__(ErrorKind.BAD_REQUEST, message, param=param)
         self.status = status
         self.openai_type = type_ or self.openai_type
+        self.provider_type = type_
+        self.code = code
+
+
+class ProviderFaultError(GatewayError):
+    """A provider's own error inside an answer that has begun: its words and code, and a status of ours."""
+
+    def __init__(self, message: str, *, type_: str | None, code: str | None, param: str | None) -> None:
+        super().__init__(ErrorKind.UPSTREAM_ERROR, message, param=param)
+        self.provider_type = type_
         self.code = code

@@ -17,6 +17,13 @@ class Terminator(StrEnum):
     LENIENT = "lenient"  # a finish reason is enough; for engines that send no terminator
 
 
+class KeyStyle(StrEnum):
+    """How an origin wants its key."""
+
+    BEARER = "bearer"  # `authorization: Bearer KEY`
+    X_API_KEY = "x_api_key"  # `x-api-key: KEY`
+
+
 class Origin(Struct, frozen=True):
     """Scheme, host and port: what a credential is bound to."""
 
@@ -45,9 +52,11 @@ class Provider(Struct, frozen=True, eq=False):
     path_prefix: str  # of the base URL, without a trailing slash
     timeouts: Timeouts
     api_key: Secret | None = None  # None: the origin wants no key, or none is configured
+    key_style: KeyStyle = KeyStyle.BEARER
     headers: tuple[tuple[str, Secret], ...] = ()  # any of them may carry a credential
     terminator: Terminator = Terminator.STRICT
     idle_connection_s: float = 4.0  # see config: below what the origin itself keeps
+    counts_tokens: bool = False  # of Messages requests, without answering them
 
 
 class Target(Struct, frozen=True, eq=False):

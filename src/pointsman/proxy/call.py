@@ -46,7 +46,8 @@ class Call:
             answer = UnaryAnswer(codec, parts.limits, parts.clock)
         self.answer = answer
         body = codec.write_request(self._parsed, target.upstream_model)
-        request = upstream_request.build(provider, codec.path, body, facts.stream, self._request.head.headers)
+        headers = self._request.head.headers
+        request = upstream_request.build(provider, codec.path, body, facts.stream, headers, codec.passed_on)
         limits = _limits(provider.timeouts, facts.stream, facts.reasoning)
         return parts.upstream.send(provider, request, answer, limits, self._exchange.deadline)
 
@@ -82,7 +83,8 @@ class Call:
 
     def _send_error(self, error: GatewayError) -> None:
         head = self._head(reply_headers.JSON, None, error.code or "") + reply_headers.retry_lines(error)
-        self._reply.send(error.status, head, self._codec.write_error(error))
+        codec = self._codec
+        self._reply.send(codec.status_of(error), head, codec.write_error(error, self._exchange.ask.request_id))
 
     def _stream_head(self) -> bytes:
         return self._head(reply_headers.EVENT_STREAM, self.answer.head if self.answer is not None else None)
@@ -98,8 +100,9 @@ class Call:
             who = reply_headers.who(exchange.group.name, None, None, shows_details)
         if len(picks) != 1 or reason:  # else nothing can have gone wrong before
             reason = exchange.last_failure or reason
+        limits = upstream.headers.lines_of(self._codec.limit_headers) if upstream is not None else b""
         return reply_headers.lines(
-            content_type, exchange.ask.request_id, len(picks), who, reason if shows_details else "", upstream
+            content_type, exchange.ask.request_id, len(picks), who, reason if shows_details else "", limits
         )
 
 

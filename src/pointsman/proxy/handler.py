@@ -84,7 +84,7 @@ class ModelHandler:
             call.fail(error)
         else:
             headers = reply_headers.error_lines(request_id, error, shows_details=shows_details)
-            reply.send(error.status, headers, self._codec.write_error(error))
+            reply.send(self._codec.status_of(error), headers, self._codec.write_error(error, request_id))
 
 
 def plain_body(request: Request) -> bytes:

@@ -4,9 +4,7 @@ from pointsman.domain.decision import DecisionMode
 from pointsman.domain.derived import derived
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.target import Target
-from pointsman.http1.response_head import ResponseHead
 
-_PASSED_DOWN = b"x-ratelimit-"  # of the serving upstream; everything else of its head stays here
 JSON = b"content-type: application/json\r\n"
 CHALLENGE = b"www-authenticate: Bearer\r\n"  # RFC 9110 11.6.1: every 401 says how to do better
 EVENT_STREAM = (
@@ -16,16 +14,13 @@ EVENT_STREAM = (
 )
 
 
-def lines(
-    content_type: bytes, request_id: str, attempts: int, who: bytes, reason: str, upstream: ResponseHead | None
-) -> bytes:
+def lines(content_type: bytes, request_id: str, attempts: int, who: bytes, reason: str, limits: bytes) -> bytes:
     """Header lines of an answer.
 
-    `who` comes from the function of that name, `reason` is what had gone wrong before (empty: nothing), `upstream`
-    is the head of the provider's answer.
+    `who` comes from the function of that name, `reason` is what had gone wrong before (empty: nothing), `limits` are
+    those header lines of the serving upstream that go on; everything else of its head stays here.
     """
     told = b"x-pointsman-reason: %b\r\n" % reason.encode() if reason else b""
-    limits = upstream.headers.lines_of(_PASSED_DOWN) if upstream is not None else b""
     id_ = request_id.encode()
     return b"%bx-request-id: %b\r\nrequest-id: %b\r\nx-pointsman-attempts: %d\r\n%b%b%b" % (
         content_type, id_, id_, attempts, who, told, limits,
@@ -49,7 +44,7 @@ def retry_lines(error: GatewayError) -> bytes:
 def error_lines(request_id: str, error: GatewayError, *, shows_details: bool) -> bytes:
     """Header lines of an error that came before any routing."""
     reason = error.code or "" if shows_details else ""
-    told = lines(JSON, request_id, 0, b"", reason, None) + retry_lines(error)
+    told = lines(JSON, request_id, 0, b"", reason, b"") + retry_lines(error)
     return told + CHALLENGE if error.kind is ErrorKind.INVALID_API_KEY else told
 
 

@@ -1,21 +1,21 @@
 """The data plane's front door: paths and methods to handlers."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import unquote
 
 from msgspec import Struct
 
-from pointsman.dialects.codec import Codec
 from pointsman.domain.access import KeyRing
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.request import Caller, Scope
 from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
 from pointsman.http1.server import Request
-from pointsman.proxy import models, reply_headers
+from pointsman.proxy import anthropic_models, models, reply_headers
 from pointsman.proxy.auth import ANYONE, STRANGER, caller_of
-from pointsman.proxy.handler import ModelHandler, new_request_id, request_id_of
+from pointsman.proxy.caller_dialect import codec_for, speaks_anthropic
+from pointsman.proxy.handler import new_request_id, request_id_of
 from pointsman.proxy.parts import Parts
 
 log = logging.getLogger(__name__)
@@ -27,12 +27,14 @@ _PREFIXES = (_PREFIX, "", _PREFIX * 2)  # without and doubled: the commonest mis
 _MODEL_PATH = "/models/"
 _TEXT = b"content-type: text/plain; charset=utf-8\r\n"
 
+Serve = Callable[[Request, Reply, Caller], Awaitable[None]]
+
 
 class Route(Struct, frozen=True):
     """What answers a path, and to whom. Nothing is public unless it says so."""
 
     methods: tuple[str, ...]
-    serve: Callable[[Request, Reply, Caller], Awaitable[None]]
+    serve: Serve
     needs: Scope | None = None  # of a key; None: any key will do
     is_public: bool = False  # no key at all
 
@@ -40,11 +42,12 @@ class Route(Struct, frozen=True):
 class FrontDoor:
     """Knows every path of the data plane; everything else is a typed 404."""
 
-    def __init__(self, codec: Codec, chat: ModelHandler, parts: Parts) -> None:
-        self._live, self._codec, self._clock = parts.live, codec, parts.clock
+    def __init__(self, posts: Mapping[str, Serve], parts: Parts) -> None:
+        """`posts`: what answers a request for a model, by its path below the base URL."""
+        self._live, self._clock = parts.live, parts.clock
         self._hinted: set[str] = set()  # hints that have been given
         served = {
-            "/chat/completions": Route(_POST, chat.serve, needs=Scope.CHAT),
+            **{path: Route(_POST, serve, needs=Scope.CHAT) for path, serve in posts.items()},
             "/models": Route(_GET, self._models),
             _MODEL_PATH: Route(_GET, self._model),
         }
@@ -55,6 +58,7 @@ class FrontDoor:
             "/readyz": Route(_GET, self._readyz, is_public=True),
         }
         self._elsewhere = Route((*_GET, *_POST), self._nowhere)
+        self._known = ", ".join(_PREFIX + path for path in (*posts, "/models"))
         self._hints = {
             **dict.fromkeys(served, "add /v1 to"),
             **dict.fromkeys((_PREFIX * 2 + path for path in served), "remove /v1 from"),
@@ -86,7 +90,7 @@ class FrontDoor:
         request_id = new_request_id() if head is None else request_id_of(head)
         shows_details = self._live.snapshot.shows_details and is_local
         headers = reply_headers.error_lines(request_id, error, shows_details=shows_details)
-        return headers, self._codec.write_error(error)
+        return headers, codec_for(head).write_error(error, request_id)
 
     def _caller(self, keys: KeyRing, route: Route, head: RequestHead) -> Caller:
         """Raises GatewayError (401, 403)."""
@@ -115,25 +119,34 @@ class FrontDoor:
 
     def _refuse(self, error: GatewayError, request: Request, reply: Reply, caller: Caller, more: bytes = b"") -> None:
         shows_details = self._live.snapshot.shows_details and (request.is_local or caller.sees_details)
-        headers = reply_headers.error_lines(request_id_of(request.head), error, shows_details=shows_details)
-        reply.send(error.status, headers + more, self._codec.write_error(error))
+        request_id, codec = request_id_of(request.head), codec_for(request.head)
+        headers = reply_headers.error_lines(request_id, error, shows_details=shows_details)
+        reply.send(codec.status_of(error), headers + more, codec.write_error(error, request_id))
 
     def _json(self, request: Request, reply: Reply, body: bytes) -> None:
-        headers = reply_headers.lines(reply_headers.JSON, request_id_of(request.head), 0, b"", "", None)
+        headers = reply_headers.lines(reply_headers.JSON, request_id_of(request.head), 0, b"", "", b"")
         reply.send(200, headers, body)
 
     async def _models(self, request: Request, reply: Reply, caller: Caller) -> None:
-        self._json(request, reply, models.listing(caller, self._live.snapshot))
+        head, snapshot = request.head, self._live.snapshot
+        if not speaks_anthropic(head):
+            self._json(request, reply, models.listing(caller, snapshot))
+            return
+        try:
+            self._json(request, reply, anthropic_models.page(caller, snapshot, head.query))
+        except GatewayError as error:
+            self._refuse(error, request, reply, caller)
 
     async def _model(self, request: Request, reply: Reply, caller: Caller) -> None:
         name = unquote(request.head.path.partition(_MODEL_PATH)[2])
+        one = anthropic_models.one if speaks_anthropic(request.head) else models.one
         try:
-            self._json(request, reply, models.one(name, caller, self._live.snapshot))
+            self._json(request, reply, one(name, caller, self._live.snapshot))
         except GatewayError as error:
             self._refuse(error, request, reply, caller)
 
     async def _root(self, request: Request, reply: Reply, caller: Caller) -> None:
-        reply.send(200, _TEXT, b"Pointsman is running. OpenAI base URL: /v1\n")
+        reply.send(200, _TEXT, b"Pointsman is running. OpenAI base URL: /v1, Anthropic base URL: /\n")
 
     async def _livez(self, request: Request, reply: Reply, caller: Caller) -> None:
         reply.send(200, _TEXT, b"ok\n")
@@ -145,6 +158,5 @@ class FrontDoor:
             reply.send(503, _TEXT, b"draining\n" if self._live.is_draining else b"no model is configured\n")
 
     async def _nowhere(self, request: Request, reply: Reply, caller: Caller) -> None:
-        known = f"{_PREFIX}/chat/completions, {_PREFIX}/models"
-        text = f"There is nothing at this path; this gateway serves {known}."
+        text = f"There is nothing at this path; this gateway serves {self._known}."
         self._refuse(GatewayError(ErrorKind.PATH_NOT_FOUND, text), request, reply, caller)

@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Callable
 
 from pointsman.dialects.codec import PLAIN_EVENT, Codec, EventFacts
-from pointsman.dialects.sse import EventTooLargeError, SseDecoder, SseEvent
-from pointsman.domain.errors import ErrorKind, GatewayError, ProviderRefusalError
+from pointsman.dialects.sse import EventTooLargeError, SseEvent
+from pointsman.domain.errors import ErrorKind, GatewayError, ProviderFaultError
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.ports import Clock
 from pointsman.domain.request import RequestFacts
@@ -19,8 +19,6 @@ from pointsman.http1.limits import UpstreamLimits
 from pointsman.http1.reply import ReadFlow, Reply
 from pointsman.http1.response_head import ResponseHead
 from pointsman.proxy.answer import OK, BaseAnswer, Fault, in_band_fault, wire_fault
-
-_BAD_GATEWAY = 502
 
 
 class StreamAnswer(BaseAnswer):
@@ -39,7 +37,7 @@ class StreamAnswer(BaseAnswer):
         super().__init__(codec, limits, clock)
         self._reply, self._head, self._wants_usage = reply, head, facts.wants_usage
         self._is_lenient = terminator is Terminator.LENIENT
-        self._decoder = SseDecoder(limits.event_bytes)
+        self._decoder = codec.decoder(limits.event_bytes)
         self._flow: ReadFlow | None = None
         self._is_stream = False
         self._held: list[bytes] = []  # until the first content
@@ -113,7 +111,8 @@ class StreamAnswer(BaseAnswer):
         if facts.has_content and not self.has_content:
             self.has_content = True
             self._ttft_s = self._clock.now() - self._began_at
-        self.usage = facts.usage or self.usage
+        if facts.usage is not None:
+            self.usage = facts.usage if self.usage is None else self.codec.usage_after(self.usage, facts.usage)
         self._finish_reason = facts.finish_reason or self._finish_reason
         return self._wants_usage or not facts.is_usage_only
 
@@ -167,14 +166,14 @@ class StreamAnswer(BaseAnswer):
         """No content, and no sign that the model meant to say nothing."""
         if self._finish_reason is None:
             return True
-        return self._finish_reason == "stop" and self.usage is not None and self.usage.output_tokens == 0
+        return (
+            self._finish_reason == self.codec.natural_end and self.usage is not None and self.usage.output_tokens == 0
+        )
 
 
 def _error_of(fault: Fault) -> GatewayError:
     if fault.error is not None:
         error = fault.error
-        return ProviderRefusalError(
-            _BAD_GATEWAY, error.message, type_="server_error", code=error.code, param=error.param
-        )
+        return ProviderFaultError(error.message, type_=error.type, code=error.code, param=error.param)
     message = f"The upstream broke the answer off after it had begun ({fault.detail}); what came so far is incomplete."
     return GatewayError(ErrorKind.UPSTREAM_ERROR, message)

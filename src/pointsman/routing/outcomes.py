@@ -43,6 +43,17 @@ VERDICT_BY_CODE: dict[str, Verdict] = {
     **dict.fromkeys(("rate_limit_exceeded", "rate_limit_error", "overloaded_error", "overloaded"), _TOO_MUCH),
 }  # fmt: skip
 
+# Anthropic's types that a status usually says already: what they mean where they come inside a 200
+STATUS_BY_TYPE: dict[str, int] = {
+    "permission_error": 403,
+    "conflict_error": 409,
+    "api_error": 500,
+    "timeout_error": 504,
+}
+
+# a 404 of Anthropic's may concern anything that a request names; its words tell which (B-17)
+_UNKNOWN_MODEL = ("not_found_error", "model:")
+
 # out of credit comes as 400, 402, 403 or 429 and often with words only
 _OUT_OF_CREDIT = (
     "credit balance is too low",
@@ -59,6 +70,8 @@ def verdict(status: int, error: ProviderError | None) -> Verdict:
         for code in (error.code, error.type):
             if code in VERDICT_BY_CODE:
                 return VERDICT_BY_CODE[code]
+        if error.type == _UNKNOWN_MODEL[0] and error.message.startswith(_UNKNOWN_MODEL[1]):
+            return _OUR_MODEL_NAME
         if status in _OUT_OF_CREDIT_STATUSES and any(words in error.message.lower() for words in _OUT_OF_CREDIT):
             return _OUR_ACCOUNT
     return Verdict(_by_status(status))
@@ -79,5 +92,7 @@ def verdict_in_band(error: ProviderError) -> Verdict:
     code = error.code or ""
     if len(code) == 3 and code.isdecimal() and 400 <= int(code) < 600:
         return verdict(int(code), error)
+    if error.type in STATUS_BY_TYPE and code not in VERDICT_BY_CODE:
+        return verdict(STATUS_BY_TYPE[error.type], error)
     found = VERDICT_BY_CODE.get(code) or VERDICT_BY_CODE.get(error.type or "")
     return found or Verdict(OutcomeClass.BAD_PAYLOAD)

@@ -1,29 +1,44 @@
 """The bytes of an attempt. One function builds every one: first choice, failover and retry alike (A-18)."""
 
 from pointsman.domain.derived import derived
-from pointsman.domain.target import Provider
+from pointsman.domain.target import KeyStyle, Provider
 from pointsman.http1.header_block import HeaderBlock
 
-# of the caller's headers only these go on; credentials come from the target's configuration alone (I-03)
-PASSED_ON = (b"openai-beta", b"traceparent")
+VERSION = b"anthropic-version"  # the first of its dialect's headers that are passed on
+_KEY_LINE = {KeyStyle.BEARER: "authorization: Bearer", KeyStyle.X_API_KEY: "x-api-key:"}
 
 
-def build(provider: Provider, path: str, body: bytes, stream: bool, headers: HeaderBlock) -> bytes:  # noqa: FBT001
-    """A complete HTTP/1.1 POST; `headers` are the caller's."""
-    fixed, passed_on = _fixed_lines(provider, path, stream), headers.lines(PASSED_ON)
+def build(
+    provider: Provider,
+    path: str,
+    body: bytes,
+    stream: bool,  # noqa: FBT001
+    headers: HeaderBlock,
+    allowed: tuple[bytes, ...],
+) -> bytes:
+    """A complete HTTP/1.1 POST.
+
+    Of `headers`, the caller's, only those whose names are `allowed` go on; credentials come from the target's
+    configuration alone (I-03).
+    """
+    passed_on = headers.lines(allowed)
+    fixed = _fixed_lines(provider, path, stream, passed_on.startswith(VERSION))
     return b"%b%bcontent-length: %d\r\n\r\n%b" % (fixed, passed_on, len(body), body)
 
 
 @derived(maxsize=1024)
-def _fixed_lines(provider: Provider, path: str, stream: bool) -> bytes:  # noqa: FBT001  # part of a cache key
+def _fixed_lines(provider: Provider, path: str, stream: bool, has_version: bool) -> bytes:  # noqa: FBT001  # a cache key
+    """All that does not depend on the caller, but for whether it names a version itself."""
     lines = [
         f"POST {provider.path_prefix}{path} HTTP/1.1",
         f"host: {provider.origin.authority}",
         "content-type: application/json",
         f"accept: {'text/event-stream' if stream else 'application/json'}",
         "accept-encoding: identity",
-        *(f"{name}: {value.reveal()}" for name, value in provider.headers),
     ]
+    for name, value in provider.headers:
+        if not (has_version and name.lower().encode() == VERSION):
+            lines.append(f"{name}: {value.reveal()}")
     if provider.api_key is not None:
-        lines.append(f"authorization: Bearer {provider.api_key.reveal()}")
+        lines.append(f"{_KEY_LINE[provider.key_style]} {provider.api_key.reveal()}")
     return "".join(f"{line}\r\n" for line in lines).encode("latin-1")

@@ -7,9 +7,10 @@ import pytest
 from pointsman.config.load import Loaded, load
 from pointsman.config.settings import Settings
 from pointsman.domain.policy import Cooldown, OnAllUnavailable, Retry, Timeouts
+from pointsman.domain.request import Dialect
 from pointsman.domain.secret import Secret
-from pointsman.domain.target import Origin, Target, Terminator
-from tests.unit.config.samples import HEAD, LOCAL, NAME, VALID, load_text
+from pointsman.domain.target import KeyStyle, Origin, Target, Terminator
+from tests.unit.config.samples import HEAD, LOCAL, NAME, VALID, load_text, refused
 
 _FAR = "providers: {{far: {{kind: openai, api_key: {key}}}}}\nmodels: {{chat: {{targets: [{{model: far/a}}]}}}}\n"
 
@@ -325,3 +326,49 @@ def test_a_target_without_a_weight_beside_one_with_a_weight_is_noted(tmp_path: P
 @pytest.mark.parametrize("targets", ["{model: local/a}, {model: local/b}", "{model: local/a, weight: 2}"])
 def test_groups_with_all_weights_or_none_need_no_such_note(tmp_path: Path, targets: str) -> None:
     assert len(load_text(tmp_path, _group(targets)).notes) == 1
+
+
+_CLAUDE = "providers: {{claude: {{kind: anthropic, api_key: sk-1{more}}}}}\n"
+_ASKS_CLAUDE = "models: {chat: {targets: [{model: claude/m}]}}\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "headers"),
+    [
+        ("", {"anthropic-version": "2023-06-01"}),
+        (", headers: {X-A: b}", {"anthropic-version": "2023-06-01", "X-A": "b"}),
+        (", headers: {Anthropic-Version: '2026-10-21'}", {"Anthropic-Version": "2026-10-21"}),
+    ],
+)
+def test_anthropic_gets_its_key_and_version_in_headers_of_its_own(
+    tmp_path: Path, more: str, headers: dict[str, str]
+) -> None:
+    provider = load_text(tmp_path, HEAD + _CLAUDE.format(more=more) + _ASKS_CLAUDE).snapshot.providers["claude"]
+
+    assert provider.key_style is KeyStyle.X_API_KEY
+    assert provider.counts_tokens
+    assert {name: value.reveal() for name, value in provider.headers} == headers
+
+
+@pytest.mark.parametrize(
+    ("written", "dialects"),
+    [
+        ("", {Dialect.OPENAI_CHAT, Dialect.ANTHROPIC_MESSAGES}),
+        (", dialects: null", {Dialect.OPENAI_CHAT, Dialect.ANTHROPIC_MESSAGES}),
+        (", dialects: [openai_chat]", {Dialect.OPENAI_CHAT}),
+        (", dialects: [anthropic_messages]", {Dialect.ANTHROPIC_MESSAGES}),
+    ],
+)
+def test_dialects_are_those_of_the_kind_unless_the_file_says_else(
+    tmp_path: Path, written: str, dialects: set[Dialect]
+) -> None:
+    text = VALID.replace("/v1'", f"/v1'{written}")
+
+    assert _target(load_text(tmp_path, text)).dialects == dialects
+
+
+@pytest.mark.parametrize("written", ["[]", "[openai]", "openai_chat", "[openai_chat, 5]"])
+def test_dialects_that_nobody_speaks_are_refused(tmp_path: Path, written: str) -> None:
+    error = refused(tmp_path, VALID.replace("/v1'", f"/v1', dialects: {written}"))
+
+    assert all(each.path.startswith("providers.local.dialects") for each in error.problems)

@@ -7,6 +7,7 @@ import pytest
 from pointsman.config import values
 from pointsman.config.kinds import KINDS
 from pointsman.config.schema import Kind
+from pointsman.domain.request import Dialect
 
 
 def test_every_kind_that_a_file_may_name_is_known() -> None:
@@ -15,7 +16,11 @@ def test_every_kind_that_a_file_may_name_is_known() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "host", "variable"),
-    [("openai", "api.openai.com", "OPENAI_API_KEY"), ("openrouter", "openrouter.ai", "OPENROUTER_API_KEY")],
+    [
+        ("openai", "api.openai.com", "OPENAI_API_KEY"),
+        ("anthropic", "api.anthropic.com", "ANTHROPIC_API_KEY"),
+        ("openrouter", "openrouter.ai", "OPENROUTER_API_KEY"),
+    ],
 )
 def test_vendors_have_an_address_of_their_own_and_want_a_key(kind: str, host: str, variable: str) -> None:
     row = KINDS[kind]
@@ -31,3 +36,23 @@ def test_self_hosted_kinds_have_neither_address_nor_key(kind: str) -> None:
 
     assert (row.base_url, row.key_variable) == (None, None)
     assert row.idle_connection_s == 4
+
+
+CHAT, MESSAGES = Dialect.OPENAI_CHAT, Dialect.ANTHROPIC_MESSAGES
+
+
+@pytest.mark.parametrize(
+    ("kind", "dialects", "counts"),
+    [
+        ("openai", {CHAT}, False),
+        ("anthropic", {MESSAGES}, True),
+        ("openrouter", {CHAT, MESSAGES}, False),
+        ("vllm", {CHAT, MESSAGES}, True),
+        ("llamacpp", {CHAT, MESSAGES}, True),
+        ("ollama", {CHAT, MESSAGES}, False),
+    ],
+)
+def test_each_kind_speaks_its_dialects_and_may_count_tokens(kind: str, dialects: set[Dialect], counts: bool) -> None:
+    row = KINDS[kind]
+
+    assert (row.dialects, row.counts_tokens) == (dialects, counts)

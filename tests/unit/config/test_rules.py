@@ -279,3 +279,13 @@ def test_weights_are_not_summed_up_while_one_of_them_is_faulty(tmp_path: Path) -
     found = refused(tmp_path, text).problems
 
     assert [each.path for each in found] == ["models.chat.targets[1].weight"]
+
+
+@pytest.mark.parametrize("name", ["x-api-key", "X-Api-Key"])
+def test_key_of_anthropic_belongs_into_its_own_place(tmp_path: Path, name: str) -> None:
+    text = VALID.replace("kind: vllm", f"kind: anthropic, headers: {{{name}: sk-1}}")
+
+    found = problem(tmp_path, text)
+
+    assert found.path == f"providers.local.headers.{name}"
+    assert found.fix == "Remove it; the credential belongs into `api_key`."

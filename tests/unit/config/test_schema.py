@@ -55,6 +55,7 @@ _CHANGES: dict[str, object] = {
     "logs.requests": True,
     "providers.*.kind": "openrouter",
     "providers.*.base_url": "http://127.0.0.1:8000/v1",
+    "providers.*.dialects": ["anthropic_messages"],
     "providers.*.api_key": "key",
     "providers.*.headers": {"X-A": "b"},
     "providers.*.timeouts.connect": "1s",

@@ -644,7 +644,7 @@ def test_a_page_that_is_no_error_object_is_described_and_never_repeated(body: by
 
 
 def test_an_error_has_all_four_keys() -> None:
-    written = CODEC.write_error(GatewayError(ErrorKind.BAD_REQUEST, "no", param="model"))
+    written = CODEC.write_error(GatewayError(ErrorKind.BAD_REQUEST, "no", param="model"), "req_1")
 
     assert json.loads(written) == {
         "error": {"message": "no", "type": "invalid_request_error", "param": "model", "code": "invalid_request"}
@@ -652,7 +652,7 @@ def test_an_error_has_all_four_keys() -> None:
 
 
 def test_an_error_without_a_param_says_null() -> None:
-    written = CODEC.write_error(GatewayError(ErrorKind.OVERLOADED, "full"))
+    written = CODEC.write_error(GatewayError(ErrorKind.OVERLOADED, "full"), "req_1")
 
     assert json.loads(written)["error"]["param"] is None
 
@@ -662,7 +662,7 @@ def test_a_broken_stream_ends_with_an_error_event_and_the_terminator() -> None:
 
     written = CODEC.write_stream_error(error)
 
-    assert written == b"data: " + CODEC.write_error(error) + b"\n\ndata: [DONE]\n\n"
+    assert written == b"data: " + CODEC.write_error(error, "req_1") + b"\n\ndata: [DONE]\n\n"
     assert written.count(b"\n\n") == 2
 
 

@@ -51,6 +51,23 @@ def test_images_are_no_text(text: str) -> None:
     assert script is text_size(body(text))[1]
 
 
+@pytest.mark.parametrize("space", ["", " "])
+def test_images_and_files_of_anthropic_are_no_text(space: str) -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo+/A==" * 1_000}
+    raw = json.dumps([source, ENGLISH, source], separators=("," + space, ":" + space)).encode()
+
+    chars, _ = text_size(raw)
+
+    assert len(ENGLISH) < chars < len(ENGLISH) + 500
+
+
+@pytest.mark.parametrize("data", ["aGVsbG8=", "two words " * 100])
+def test_what_merely_is_called_data_is_text(data: str) -> None:
+    raw = json.dumps({"data": data}).encode()
+
+    assert text_size(raw)[0] == len(raw)
+
+
 def test_image_without_an_end_is_text_no_more() -> None:
     assert text_size(b"x;base64,AAAA")[0] >= 0
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pointsman.domain.errors import ErrorKind, GatewayError, ProviderRefusalError
+from pointsman.domain.errors import ErrorKind, GatewayError, ProviderFaultError, ProviderRefusalError
 
 
 @pytest.mark.bug("B-04")
@@ -56,3 +56,10 @@ def test_refusal_without_a_type_has_the_usual_one_and_no_code_of_ours() -> None:
     error = ProviderRefusalError(400, "No.", type_=None, code=None, param=None)
 
     assert (error.openai_type, error.code) == ("invalid_request_error", None)
+
+
+def test_fault_within_an_answer_keeps_the_providers_words_and_has_a_status_of_ours() -> None:
+    error = ProviderFaultError("Busy.", type_="overloaded_error", code="c", param="p")
+
+    assert (error.status, error.openai_type, error.provider_type) == (502, "server_error", "overloaded_error")
+    assert (error.message, error.code, error.param) == ("Busy.", "c", "p")

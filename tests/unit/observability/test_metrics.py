@@ -117,6 +117,10 @@ def test_attempt_without_content_adds_nothing_to_the_time_to_it(busy: Metrics) -
             {"input_uncached": 20, "input_cached": 30, "input_cache_write": 50, "output": 20},
         ),
         (Usage(100, 20), {"input_uncached": 100, "output": 20}),
+        (
+            Usage(100, 20, 30, None, 50, 5),
+            {"input_uncached": 20, "input_cached": 30, "input_cache_write": 50, "output": 20},
+        ),
         (Usage(10, None, 30), {"input_uncached": 0, "input_cached": 30}),
         (Usage(), {}),
     ],

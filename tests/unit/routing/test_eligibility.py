@@ -60,3 +60,14 @@ def test_group_that_is_defined_anew_is_looked_at_anew() -> None:
     found = [eligibility.split(builders.ask(), group).members for group in (before, after, before)]
 
     assert found == [(), (0,), ()]
+
+
+def test_group_may_mix_dialects_and_a_request_meets_only_targets_that_speak_its_own() -> None:
+    chat, both = member(), member()
+    both = structs.replace(both, target=structs.replace(both.target, dialects=frozenset(Dialect)))
+    group = structs.replace(builders.group("chat", "a/m"), members=(chat, both))
+
+    found = eligibility.split(builders.ask(dialect=Dialect.ANTHROPIC_MESSAGES), group)
+
+    assert found.members == (1,)
+    assert found.excluded == (Excluded("a/m", Exclusion.DIALECT_UNSUPPORTED),)

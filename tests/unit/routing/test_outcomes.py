@@ -1,5 +1,7 @@
 """What a provider's answer means."""
 
+from typing import Any
+
 import pytest
 
 from pointsman.domain.outcome import OutcomeClass, ProviderError
@@ -122,3 +124,38 @@ def test_status_inside_a_success_is_read_with_its_words() -> None:
 )
 def test_any_other_error_inside_a_success_is_a_bad_payload(code: str | None) -> None:
     assert verdict_in_band(error(code=code)) == Verdict(OutcomeClass.BAD_PAYLOAD)
+
+
+# --- Anthropic
+
+
+@pytest.mark.parametrize(
+    ("type_", "status"),
+    [("permission_error", 403), ("conflict_error", 409), ("api_error", 500), ("timeout_error", 504)],
+)
+def test_type_of_anthropic_inside_a_success_is_handled_as_its_status(type_: str, status: int) -> None:
+    assert verdict_in_band(error(type_=type_)) == verdict(status, None)
+
+
+@pytest.mark.bug("B-15", "E-05")
+@pytest.mark.parametrize(
+    ("type_", "expected"),
+    [
+        ("overloaded_error", Verdict(OutcomeClass.RATE_LIMITED)),
+        ("rate_limit_error", Verdict(OutcomeClass.RATE_LIMITED)),
+        ("authentication_error", Verdict(OutcomeClass.CREDENTIAL_FAULT, confirmed=True)),
+        ("billing_error", Verdict(OutcomeClass.CREDENTIAL_FAULT, confirmed=True)),
+        ("request_too_large", Verdict(OutcomeClass.CALLER_FAULT)),
+    ],
+)
+@pytest.mark.parametrize("judge", [verdict_in_band, lambda said: verdict(500, said)], ids=["in band", "as a status"])
+def test_type_of_anthropic_says_whose_fault_it_is(judge: Any, type_: str, expected: Verdict) -> None:
+    assert judge(error(type_=type_)) == expected
+
+
+@pytest.mark.bug("B-17")
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_only_a_missing_model_is_surely_our_fault(confirmed: bool) -> None:
+    said = error("model: claude-x" if confirmed else "Not found", type_="not_found_error")
+
+    assert verdict(404, said) == Verdict(OutcomeClass.MISSING, confirmed=confirmed)

@@ -2,8 +2,10 @@
 
 import pytest
 
+from pointsman.dialects.anthropic_messages import AnthropicMessages
+from pointsman.dialects.openai_chat import OpenAIChat
 from pointsman.domain.secret import Secret
-from pointsman.domain.target import Provider
+from pointsman.domain.target import KeyStyle, Provider
 from pointsman.http1.header_block import HeaderBlock
 from pointsman.testing import builders
 from pointsman.upstream.request import build
@@ -33,9 +35,15 @@ CALLERS = {
 }
 
 
-def built(provider: Provider, headers: dict[bytes, bytes] | None = None, *, stream: bool = False) -> bytes:
+def built(
+    provider: Provider,
+    headers: dict[bytes, bytes] | None = None,
+    *,
+    stream: bool = False,
+    allowed: tuple[bytes, ...] = OpenAIChat.passed_on,
+) -> bytes:
     lines = [b"%b: %b\r\n" % field for field in (headers or {}).items()]
-    return build(provider, "/chat/completions", BODY, stream, HeaderBlock(b"\r\n" + b"".join(lines)))
+    return build(provider, "/chat/completions", BODY, stream, HeaderBlock(b"\r\n" + b"".join(lines)), allowed)
 
 
 def head_of(request: bytes) -> tuple[bytes, dict[bytes, bytes]]:
@@ -115,3 +123,48 @@ def test_account_with_a_new_key_sends_the_new_key() -> None:
     request = built(builders.provider("a", api_key="sk-new"))
 
     assert head_of(request)[1][b"authorization"] == b"Bearer sk-new"
+
+
+CLAUDE = {"kind": "anthropic", "key_style": KeyStyle.X_API_KEY}
+VERSION = ("anthropic-version", Secret("2023-06-01"))
+ALLOWED = AnthropicMessages.passed_on
+
+
+def test_key_goes_where_the_origin_wants_it() -> None:
+    _, headers = head_of(built(builders.provider("a", api_key="sk-ours", **CLAUDE), CALLERS))
+
+    assert headers[b"x-api-key"] == b"sk-ours"
+    assert b"authorization" not in headers
+
+
+@pytest.mark.parametrize("version", [b"2026-10-21", b"2023-06-01"])
+def test_version_is_the_callers_where_it_has_one(version: bytes) -> None:
+    provider = builders.provider("a", headers=(VERSION, ("x-team", Secret("t"))))
+
+    _, headers = head_of(built(provider, {b"Anthropic-Version": version}, allowed=ALLOWED))
+
+    assert headers[b"anthropic-version"] == version
+    assert headers[b"x-team"] == b"t"
+
+
+@pytest.mark.parametrize("callers", [{}, {b"anthropic-beta": b"b"}])
+def test_version_is_the_providers_where_the_caller_has_none(callers: dict[bytes, bytes]) -> None:
+    _, headers = head_of(built(builders.provider("a", headers=(VERSION,)), callers, allowed=ALLOWED))
+
+    assert headers[b"anthropic-version"] == b"2023-06-01"
+
+
+@pytest.mark.bug("I-01", "I-02")
+def test_every_beta_passes_also_in_several_headers() -> None:
+    raw = HeaderBlock(b"\r\nanthropic-beta: a-1,b-2\r\nx-other: 1\r\nAnthropic-Beta: c-3\r\n")
+
+    request = build(builders.provider("a"), "/messages", BODY, False, raw, ALLOWED)
+
+    assert b"\r\nanthropic-beta: a-1,b-2, c-3\r\n" in request
+    assert b"x-other" not in request
+
+
+def test_headers_of_another_dialect_do_not_pass() -> None:
+    _, headers = head_of(built(builders.provider("a"), {b"anthropic-version": b"1", b"anthropic-beta": b"b"}))
+
+    assert not any(name.startswith(b"anthropic-") for name in headers)

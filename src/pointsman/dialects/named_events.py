@@ -1,0 +1,41 @@
+"""Server-sent events of a dialect whose clients go by the names of events (pure)."""
+
+import re
+
+from msgspec import Struct
+from msgspec.json import Decoder
+
+from pointsman.dialects.provider_error import UNREADABLE
+from pointsman.dialects.sse import SseDecoder, SseEvent
+
+_NAMED = re.compile(rb"(?:^|[\r\n])event:")  # JSON has no raw line ends, so this is never inside of data
+_NAME = re.compile(r"[a-z_]+")
+
+
+class _Typed(Struct):
+    type: str = ""
+
+
+_decode_typed = Decoder(_Typed).decode
+
+
+class NamedEventDecoder(SseDecoder):
+    """Names an event that came without a name after the `type` of its data: Anthropic's SDKs drop it else (E-15)."""
+
+    def feed(self, chunk: bytes) -> list[SseEvent]:
+        return [event if event.raw.startswith(b"event:") else _named(event) for event in super().feed(chunk)]
+
+    def close(self) -> list[SseEvent]:
+        return list(map(_named, super().close()))
+
+
+def _named(event: SseEvent) -> SseEvent:
+    if event.data is None or _NAMED.search(event.raw):
+        return event
+    try:
+        name = _decode_typed(event.data).type
+    except UNREADABLE:
+        return event
+    if _NAME.fullmatch(name) is None:
+        return event
+    return SseEvent(b"event: %b\n%b" % (name.encode(), event.raw.lstrip(b"\r\n")), event.data)
