@@ -7,20 +7,23 @@ from typing import Any
 
 import msgspec
 
-from pointsman.testing.wire import Reply, Wire, chat_request
+from pointsman.domain.request import Dialect
+from pointsman.testing.wire import Reply, Wire, chat_request, messages_request
 
 CONCURRENCY = 50
+CHAT, MESSAGES = Dialect.OPENAI_CHAT, Dialect.ANTHROPIC_MESSAGES
+REQUEST = {CHAT: chat_request, MESSAGES: messages_request}
 DONE = b"data: [DONE]\n\n"
 
 
-def asks(count: int, *, stream: bool, model: str = "chat", **fields: Any) -> list[bytes]:
-    """`count` equal chat requests."""
-    return [chat_request(model, stream=stream, **fields)] * count
+def asks(count: int, *, stream: bool, model: str = "chat", dialect: Dialect = CHAT, **fields: Any) -> list[bytes]:
+    """`count` equal requests."""
+    return [REQUEST[dialect](model, stream=stream, **fields)] * count
 
 
-def to_pairs(count: int, *streams: bool) -> list[bytes]:
+def to_pairs(count: int, *streams: bool, dialect: Dialect = CHAT) -> list[bytes]:
     """Requests to `count` groups of `harness.pairs`: one for each of `streams` to every group."""
-    return [chat_request(f"chat-{number}", stream=stream) for stream in streams for number in range(count)]
+    return [REQUEST[dialect](f"chat-{number}", stream=stream) for stream in streams for number in range(count)]
 
 
 async def ask(base_url: str, request: bytes) -> Reply:
@@ -55,9 +58,17 @@ async def ask_all(base_url: str, requests: Iterable[bytes], concurrency: int = C
 def text_of(reply: Reply) -> str:
     """What the model said, of a unary or a streamed answer."""
     if (reply.header("content-type") or b"").startswith(b"text/event-stream"):
-        choices = [choice for event in events(reply) for choice in event.get("choices") or ()]
-        return "".join(choice["delta"].get("content") or "" for choice in choices)
-    return str(reply.json()["choices"][0]["message"]["content"])
+        return "".join(map(_said, events(reply)))
+    answer = reply.json()
+    if "choices" in answer:
+        return str(answer["choices"][0]["message"]["content"])
+    return "".join(block.get("text", "") for block in answer["content"])
+
+
+def _said(event: dict[str, Any]) -> str:
+    if event.get("type") == "content_block_delta":
+        return str(event["delta"].get("text", ""))
+    return "".join(choice["delta"].get("content") or "" for choice in event.get("choices") or ())
 
 
 def events(reply: Reply) -> list[dict[str, Any]]:

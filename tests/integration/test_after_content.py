@@ -4,46 +4,80 @@ from typing import Any
 
 import pytest
 
-from pointsman.testing import Answer, Chat, Events, FakeProvider, Json, chat, stream_of
+from pointsman.domain.request import Dialect
+from pointsman.testing import Answer, Chat, Events, FakeProvider, Json, chat, messages, stream_of
 from pointsman.testing.wire import Reply, Wire, chat_request
-from tests.integration.callers import DONE, ask, ask_all, asks, events, tally
+from tests.integration.callers import CHAT, DONE, MESSAGES, ask, ask_all, asks, events, tally
 
-CALLERS = 1_000
+CALLERS = {CHAT: 1_000, MESSAGES: 200}  # the machinery is the same: the second dialect shows its own signs only
 TEXTS = ("one ", "two ", "thrée ")
-BEGINNING = stream_of(*TEXTS, then="cut").events
-PREFIX = b"".join(chat.sse(event) for event in BEGINNING if not isinstance(event, bytes))
 HALF_AN_EVENT = b'data: {"choices":[{"delta":{"con'
+NAMED_ERROR = b'event: error\ndata: {"error": {"message": "overloaded"}}\n\n'
 
-DEATHS: dict[str, Answer] = {
-    "fin": Events(BEGINNING, then="cut"),
-    "rst": Events(BEGINNING, then="reset"),
-    "fin_inside_an_event": Events((*BEGINNING, HALF_AN_EVENT), then="cut"),
-    "in_band_error": Events((*BEGINNING, chat.error(500, "out of order"))),
-    "in_band_error_without_done": Events((*BEGINNING, chat.error(500, "out of order")), then="end"),
-    "named_error_event": Events((*BEGINNING, b'event: error\ndata: {"error": {"message": "overloaded"}}\n\n')),
-    "error_as_finish_reason": Events((*BEGINNING, chat.chunk({}, finish_reason="error"))),
-    "malformed_event": Events((*BEGINNING, HALF_AN_EVENT + b"\n\n", chat.chunk(chat.text_delta("more")))),
-    "no_done": Events(BEGINNING, then="end"),
+BEGINNING = {dialect: stream_of(*TEXTS, then="cut", dialect=dialect).events for dialect in Dialect}
+SSE = {CHAT: chat.sse, MESSAGES: messages.sse}
+PREFIX = {
+    dialect: b"".join(SSE[dialect](event) for event in events_ if not isinstance(event, bytes))
+    for dialect, events_ in BEGINNING.items()
 }
+ERROR = {CHAT: chat.error, MESSAGES: messages.error}
+MORE = {CHAT: chat.chunk(chat.text_delta("more")), MESSAGES: messages.text_delta("more")}
+ERROR_EVENT = {CHAT: b'data: {"error":{', MESSAGES: b'event: error\ndata: {"type":"error","error":{'}
+TERMINATOR = {CHAT: DONE, MESSAGES: messages.STOP}
+AFTER_ERROR = {CHAT: DONE, MESSAGES: b""}
 
 
-def assert_honest_end(reply: Reply) -> None:
+def deaths(dialect: Dialect) -> dict[str, Answer]:
+    """How a stream can end wrongly after content."""
+    beginning = BEGINNING[dialect]
+    found: dict[str, Answer] = {
+        "fin": Events(beginning, then="cut"),
+        "rst": Events(beginning, then="reset"),
+        "fin_inside_an_event": Events((*beginning, HALF_AN_EVENT), then="cut"),
+        "in_band_error": Events((*beginning, ERROR[dialect](500, "out of order"))),
+        "in_band_error_without_done": Events((*beginning, ERROR[dialect](500, "out of order")), then="end"),
+        "named_error_event": Events((*beginning, NAMED_ERROR)),
+        "malformed_event": Events((*beginning, HALF_AN_EVENT + b"\n\n", MORE[dialect])),
+        "no_terminator": Events(beginning, then="end"),
+    }
+    if dialect is CHAT:
+        found["error_as_finish_reason"] = Events((*beginning, chat.chunk({}, finish_reason="error")))
+    return found
+
+
+EVERY_DEATH = pytest.mark.parametrize(
+    ("dialect", "answer"),
+    [
+        pytest.param(dialect, answer, id=f"{dialect}-{name}")
+        for dialect in Dialect
+        for name, answer in deaths(dialect).items()
+    ],
+)
+EVERY_DIALECT = pytest.mark.parametrize("dialect", list(Dialect))
+
+
+def assert_honest_end(reply: Reply, dialect: Dialect = CHAT) -> None:
     """The beginning unchanged, one error event, the terminator, and nothing that looks like success."""
-    if not (reply.status == 200 and reply.body.startswith(PREFIX) and reply.body.endswith(DONE)):
+    prefix, last = PREFIX[dialect], AFTER_ERROR[dialect]
+    if not (reply.status == 200 and reply.body.startswith(prefix) and reply.body.endswith(last)):
         raise AssertionError(reply)
-    error_event = reply.body[len(PREFIX) : -len(DONE)]
-    if not (error_event.startswith(b'data: {"error":{') and error_event.count(b"\n\n") == 1):
+    error_event = reply.body[len(prefix) :].removesuffix(last)
+    if not (error_event.startswith(ERROR_EVENT[dialect]) and error_event.count(b"\n\n") == 1):
         raise AssertionError(reply)
     if any(choice["finish_reason"] for event in events(reply) for choice in event.get("choices", ())):
+        raise AssertionError(reply)
+    if any(event.get("type") in {"message_delta", "message_stop"} for event in events(reply)):
         raise AssertionError(reply)
 
 
 @pytest.mark.bug("E-04", "E-05", "E-11", "E-12", "E-16")
 @pytest.mark.case("T07", "T28", "I1", "I12")
-@pytest.mark.parametrize("answer", DEATHS.values(), ids=DEATHS)
+@EVERY_DEATH
 def test_a_stream_that_dies_after_content_ends_honestly_and_is_never_replayed(
-    run: Any, gateway: Any, answer: Answer
+    run: Any, gateway: Any, dialect: Dialect, answer: Answer
 ) -> None:
+    callers = CALLERS[dialect]
+
     async def scenario() -> list[dict[str, Any]]:
         async with (
             FakeProvider(name="a", default=answer) as a,
@@ -51,17 +85,18 @@ def test_a_stream_that_dies_after_content_ends_honestly_and_is_never_replayed(
             gateway(a, b) as gw,
         ):
             # both are paused after three faults each: then every request is sent to the least bad one, and only there
-            replies = await ask_all(gw.base_url, asks(CALLERS, stream=True))  # over kept connections: the end is clean
+            requests = asks(callers, stream=True, dialect=dialect)
+            replies = await ask_all(gw.base_url, requests)  # over kept connections: the end is clean
 
             for reply in replies:
-                assert_honest_end(reply)
-            assert len(a.log) + len(b.log) == CALLERS
+                assert_honest_end(reply, dialect)
+            assert len(a.log) + len(b.log) == callers
             records: list[dict[str, Any]] = await gw.records()
             return records
 
     records = run(scenario())
 
-    assert len(records) == CALLERS
+    assert len(records) == callers
     assert {record["reason"] for record in records} == {"response_started"}
     attempts = [attempt for record in records for attempt in record["attempts"]]
     assert {(each["outcome_class"], each["committed"]) for each in attempts} == {("broken_stream", True)}
@@ -69,8 +104,11 @@ def test_a_stream_that_dies_after_content_ends_honestly_and_is_never_replayed(
 
 @pytest.mark.bug("E-04", "F-04")
 @pytest.mark.case("T09", "T28")
-def test_a_stream_that_stalls_after_content_ends_honestly_at_the_idle_limit(run: Any, gateway: Any) -> None:
-    answer = Events(BEGINNING, then="stall")
+@EVERY_DIALECT
+def test_a_stream_that_stalls_after_content_ends_honestly_at_the_idle_limit(
+    run: Any, gateway: Any, dialect: Dialect
+) -> None:
+    answer = Events(BEGINNING[dialect], then="stall")
 
     async def scenario() -> list[dict[str, Any]]:
         async with (
@@ -78,10 +116,11 @@ def test_a_stream_that_stalls_after_content_ends_honestly_at_the_idle_limit(run:
             FakeProvider(name="b", default=answer) as b,
             gateway(a, b, timeouts={"idle": "200ms"}) as gw,
         ):
-            replies = await ask_all(gw.base_url, asks(200, stream=True), concurrency=100)  # each costs an idle limit
+            requests = asks(200, stream=True, dialect=dialect)
+            replies = await ask_all(gw.base_url, requests, concurrency=100)  # each costs an idle limit
 
             for reply in replies:
-                assert_honest_end(reply)
+                assert_honest_end(reply, dialect)
             assert len(a.log) + len(b.log) == 200
             await gw.quiet()
             await a.until(lambda: a.open_connections == 0)
@@ -96,53 +135,58 @@ def test_a_stream_that_stalls_after_content_ends_honestly_at_the_idle_limit(run:
 
 
 @pytest.mark.bug("E-04")
-@pytest.mark.parametrize("answer", DEATHS.values(), ids=DEATHS)
-def test_the_next_request_on_the_same_connection_is_not_affected(run: Any, gateway: Any, answer: Answer) -> None:
+@EVERY_DEATH
+def test_the_next_request_on_the_same_connection_is_not_affected(
+    run: Any, gateway: Any, dialect: Dialect, answer: Answer
+) -> None:
     async def scenario() -> list[Reply]:
         async with FakeProvider(name="a", default=Chat("fine")) as a, gateway(a) as gw:
             a.script(answer)
-            return await ask_all(gw.base_url, asks(2, stream=True), concurrency=1)
+            return await ask_all(gw.base_url, asks(2, stream=True, dialect=dialect), concurrency=1)
 
     broken, fine = run(scenario())
 
-    assert_honest_end(broken)
+    assert_honest_end(broken, dialect)
     assert tally([fine]) == {(200, "fine"): 1}
-    assert fine.body.endswith(DONE)
+    assert fine.body.endswith(TERMINATOR[dialect])
 
 
 @pytest.mark.bug("E-05")
-def test_the_error_event_keeps_the_providers_words(run: Any, gateway: Any) -> None:
+@pytest.mark.parametrize(("dialect", "type_"), [(CHAT, "server_error"), (MESSAGES, "api_error")])
+def test_the_error_event_keeps_the_providers_words(run: Any, gateway: Any, dialect: Dialect, type_: str) -> None:
     async def scenario() -> Reply:
-        async with FakeProvider(name="a", default=DEATHS["in_band_error"]) as a, gateway(a) as gw:
-            return await ask(gw.base_url, chat_request("chat", stream=True))
+        async with FakeProvider(name="a", default=deaths(dialect)["in_band_error"]) as a, gateway(a) as gw:
+            return await ask(gw.base_url, asks(1, stream=True, dialect=dialect)[0])
 
     reply = run(scenario())
 
     (error,) = [event["error"] for event in events(reply) if "error" in event]
-    assert (error["message"], error["type"]) == ("out of order", "server_error")
+    assert (error["message"], error["type"]) == ("out of order", type_)
 
 
-def test_a_lenient_provider_may_end_a_stream_without_done(run: Any, gateway: Any) -> None:
+@EVERY_DIALECT
+def test_a_lenient_provider_may_end_a_stream_without_its_terminator(run: Any, gateway: Any, dialect: Dialect) -> None:
     async def scenario() -> Reply:
         async with (
-            FakeProvider(name="a", default=stream_of("hi", then="end")) as a,
+            FakeProvider(name="a", default=stream_of("hi", then="end", dialect=dialect)) as a,
             gateway(a, provider_fields={"a": {"terminator": "lenient"}}) as gw,
         ):
-            return await ask(gw.base_url, chat_request("chat", stream=True))
+            return await ask(gw.base_url, asks(1, stream=True, dialect=dialect)[0])
 
     reply = run(scenario())
 
     assert tally([reply]) == {(200, "hi"): 1}
-    assert reply.body.endswith(DONE)
+    assert reply.body.endswith(TERMINATOR[dialect])
 
 
 @pytest.mark.case("T29")
-def test_nothing_is_sent_before_the_first_content(run: Any, gateway: Any) -> None:
-    answer = Events((chat.chunk(chat.role_delta()),), then="stall")
+@EVERY_DIALECT
+def test_nothing_is_sent_before_the_first_content(run: Any, gateway: Any, dialect: Dialect) -> None:
+    answer = stream_of(then="stall", dialect=dialect)
 
     async def scenario() -> bool:
         async with FakeProvider(name="a", default=answer) as a, gateway(a) as gw, await Wire.open(gw.base_url) as wire:
-            wire.send(chat_request("chat", stream=True))
+            wire.send(asks(1, stream=True, dialect=dialect)[0])
             await a.until(lambda: len(a.log) == 1)
             return await wire.is_silent(0.1)
 

@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from pointsman.domain.request import Dialect
 from pointsman.testing import Answer, Events, FakeProvider, Hang, Status, Truncated, chat, stream_of
 from pointsman.testing.wire import Wire, chat_request
-from tests.integration.callers import asks
+from tests.integration.callers import CHAT, MESSAGES, asks
 from tests.integration.harness import At, Gateway, eventually
 
 Moment: TypeAlias = Callable[[list[Wire]], Coroutine[Any, Any, None]]
@@ -24,12 +25,14 @@ ROLE = chat.chunk(chat.role_delta())
 
 WAYS: dict[str, Callable[[Wire], None]] = {"fin": Wire.close, "rst": Wire.reset, "half_close": Wire.half_close}
 EVERY_WAY = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-PHASES: dict[str, tuple[Answer, bool]] = {
-    "unary_waits_for_headers": (Hang(), False),
-    "stream_waits_for_headers": (Hang(), True),
-    "waits_for_content": (Events((ROLE,), then="stall"), True),
-    "waits_for_the_rest_of_a_body": (Truncated("x" * 50, then="stall"), False),
-    "mid_stream": (stream_of("one", then="stall"), True),
+PHASES: dict[str, tuple[Answer, bool, Dialect]] = {
+    "unary_waits_for_headers": (Hang(), False, CHAT),
+    "stream_waits_for_headers": (Hang(), True, CHAT),
+    "waits_for_content": (Events((ROLE,), then="stall"), True, CHAT),
+    "waits_for_the_rest_of_a_body": (Truncated("x" * 50, then="stall"), False, CHAT),
+    "mid_stream": (stream_of("one", then="stall"), True, CHAT),
+    "messages_wait_for_content": (stream_of(then="stall", dialect=MESSAGES), True, MESSAGES),
+    "messages_mid_stream": (stream_of("one", then="stall", dialect=MESSAGES), True, MESSAGES),
 }
 
 
@@ -52,15 +55,15 @@ async def leave_together(gw: Gateway, requests: list[bytes], moment: Moment, way
 @pytest.mark.bug("F-01", "F-02")
 @pytest.mark.case("T25", "I2", "I3", "I4")
 @EVERY_WAY
-@pytest.mark.parametrize(("answer", "stream"), PHASES.values(), ids=PHASES)
+@pytest.mark.parametrize(("answer", "stream", "dialect"), PHASES.values(), ids=PHASES)
 def test_the_upstream_is_closed_at_once_and_nothing_is_blamed(
-    run: Any, gateway: Any, answer: Answer, stream: bool, way: Any
+    run: Any, gateway: Any, answer: Answer, stream: bool, dialect: Dialect, way: Any
 ) -> None:
     async def scenario() -> tuple[list[float], list[dict[str, Any]]]:
         async with FakeProvider(name="a", default=answer) as a, FakeProvider(name="b") as b, gateway(a, b) as gw:
             delays_s: list[float] = []
             for _ in range(LEAVERS // AT_ONCE):
-                delays_s += await closing_delays_s(gw, a, asks(AT_ONCE, stream=stream), way)
+                delays_s += await closing_delays_s(gw, a, asks(AT_ONCE, stream=stream, dialect=dialect), way)
 
             assert gw.breaker("a/m-a") == 0
             assert not b.log
@@ -78,7 +81,7 @@ def test_the_upstream_is_closed_at_once_and_nothing_is_blamed(
 async def closing_delays_s(gw: Gateway, a: FakeProvider, requests: list[bytes], way: Any) -> list[float]:
     """For each of some callers, how long its upstream socket outlived it."""
     already = len(a.log)
-    has_content = a.default == PHASES["mid_stream"][0]
+    has_content = a.default in (PHASES["mid_stream"][0], PHASES["messages_mid_stream"][0])
 
     async def moment(wires: list[Wire]) -> None:
         await a.until(lambda: len(a.log) == already + len(requests))
