@@ -59,7 +59,7 @@ $(VENV)/dev: $(VENV)/runtime requirements/dev.txt
 
 # one environment per client: what they depend on differs from release to release
 .PHONY: clients
-clients: $(VENV)/clients/openai-2 $(VENV)/clients/openai-3
+clients: $(addprefix $(VENV)/clients/,openai-2 openai-3 anthropic-0 anthropic-2)
 
 $(VENV)/clients/%: requirements/client-%.txt $(VENV)/python
 	$(PYTHON) -m venv $@

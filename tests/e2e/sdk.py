@@ -1,4 +1,4 @@
-"""The real OpenAI SDK, its newest release and one of 2.x: each in an environment and a process of its own."""
+"""The real SDKs, each in its newest and in an older release: all in environments and processes of their own."""
 
 import asyncio
 import json
@@ -9,16 +9,27 @@ from typing import Any, Self, TypeAlias
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(__file__).parent / "clients"
-CLIENTS = {name: ROOT / ".venv" / "clients" / f"openai-{name}" / "bin" / "python" for name in ("2", "3")}
+ENVIRONMENTS = ROOT / ".venv" / "clients"
+CLIENTS = {name: ENVIRONMENTS / f"openai-{name}" / "bin" / "python" for name in ("2", "3")}
 NEWEST = "3"
+ANTHROPIC = {name: ENVIRONMENTS / f"anthropic-{name}" / "bin" / "python" for name in ("0", "2")}
 PATIENCE_S = 60
 
 Answer: TypeAlias = dict[str, Any]  # a line of openai_crowd.py
 
 
 def said(client: str, base_url: str, model: str, name: str, key: str = "sk-caller") -> dict[str, Any]:
-    """What the SDK saw of one call of openai_calls.py."""
-    command = [str(CLIENTS[client]), str(SCRIPTS / "openai_calls.py"), base_url, model, name, key]
+    """What OpenAI's SDK saw of one call of openai_calls.py."""
+    return _seen(CLIENTS[client], "openai_calls.py", base_url, model, name, key)
+
+
+def told(client: str, base_url: str, model: str, name: str, key: str = "sk-caller") -> dict[str, Any]:
+    """What Anthropic's SDK saw of one call of anthropic_calls.py; it adds /v1 to its base URL itself."""
+    return _seen(ANTHROPIC[client], "anthropic_calls.py", base_url.removesuffix("/v1"), model, name, key)
+
+
+def _seen(python: Path, script: str, *arguments: str) -> dict[str, Any]:
+    command = [str(python), str(SCRIPTS / script), *arguments]
     seen: dict[str, Any] = json.loads(subprocess.check_output(command, timeout=PATIENCE_S))  # noqa: S603  # our script
     return seen
 
