@@ -4,7 +4,7 @@ import logging
 import os
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -65,6 +65,7 @@ class DecisionLog:
     def __init__(self, path: Path, max_bytes: int) -> None:
         self._path = path
         self.max_bytes = max_bytes  # may change at any time
+        self.on_kept: Callable[[Sequence[DecisionRecord], int], None] = _nothing  # called with the bytes of their lines
         self._lines = bytearray()
         self._count = 0  # of records in `_lines`
         self._queue: queue.SimpleQueue[tuple[bytearray, int] | None] = queue.SimpleQueue()  # lines as one, their number
@@ -82,7 +83,9 @@ class DecisionLog:
         """Keep records for the next flush; never waits."""
         kept = records[: MAX_GATHERED - self._count]
         self.dropped += len(records) - len(kept)
-        self._lines += _encode_lines(kept)
+        lines = _encode_lines(kept)
+        self._lines += lines
+        self.on_kept(kept, len(lines))
         self._count += len(kept)
 
     def check(self, now: float) -> None:
@@ -126,3 +129,7 @@ class DecisionLog:
             full = self._file
             self._open()  # first, so that a failure leaves a file that is ours
             os.close(full)
+
+
+def _nothing(records: Sequence[DecisionRecord], size_bytes: int) -> None:
+    """Nobody else keeps them."""

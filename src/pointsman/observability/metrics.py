@@ -80,6 +80,13 @@ class Metrics:
             if record.usage is not None:
                 self._used(record.attempts[-1].target_id, record.usage)
 
+    def attempts(self) -> dict[str, dict[str, int]]:
+        """Attempts that have ended, by target and outcome class."""
+        found: dict[str, dict[str, int]] = {}
+        for (target_id, outcome_class), times in self._attempts.values.items():
+            found.setdefault(target_id, {})[outcome_class] = int(times)
+        return found
+
     def _used(self, target_id: str, usage: Usage) -> None:
         """Tokens of a served request, in disjoint kinds."""
         tokens, cached, written = self._tokens.values, usage.cached_tokens or 0, usage.cache_write_tokens or 0

@@ -1,6 +1,7 @@
 """Decision records on disk."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -145,3 +146,36 @@ def test_nothing_gathered_hands_nothing_over(tmp_path: Path) -> None:
     log.close()
 
     assert (tmp_path / "d.jsonl").read_bytes() == b""
+
+
+class Keeper:
+    """Whoever else keeps records."""
+
+    def __init__(self) -> None:
+        self.records: list[DecisionRecord] = []
+        self.size_bytes = 0
+
+    def keep(self, records: Sequence[DecisionRecord], size_bytes: int) -> None:
+        self.records += records
+        self.size_bytes += size_bytes
+
+
+def test_whoever_else_keeps_records_gets_those_that_are_written_and_their_size(tmp_path: Path) -> None:
+    log, keeper = started(tmp_path / "d.jsonl"), Keeper()
+    log.on_kept = keeper.keep
+
+    log.write([record("1"), record("2")])
+    log.close()
+
+    assert keeper.records == [record("1"), record("2")]
+    assert keeper.size_bytes == (tmp_path / "d.jsonl").stat().st_size
+
+
+def test_record_that_is_dropped_is_kept_by_nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(decision_log, "MAX_GATHERED", 1)
+    log, keeper = DecisionLog(tmp_path / "d.jsonl", 1_000), Keeper()
+    log.on_kept = keeper.keep
+
+    log.write([record("1"), record("2")])
+
+    assert (keeper.records, log.dropped) == ([record("1")], 1)

@@ -152,3 +152,8 @@ def test_label_values_are_escaped() -> None:
 
     groups = {labels["group"] for _, name, labels, _ in samples(metrics) if name == "pointsman_requests_total"}
     assert groups == {'a"b\\c\nd'}
+
+
+def test_attempts_can_be_read_by_target(busy: Metrics) -> None:
+    assert busy.attempts() == {"a/m": {"ok": 2}}
+    assert Metrics().attempts() == {}
