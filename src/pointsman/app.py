@@ -6,12 +6,14 @@ import gc
 import logging
 import random
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from pointsman import __version__
 from pointsman.config.load import Loaded
 from pointsman.config.settings import Settings
-from pointsman.control.api import AdminServer, application
+from pointsman.control.api import application
+from pointsman.control.server import AdminServer
+from pointsman.control.sources import Sources
 from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.derived import forget_derived
 from pointsman.domain.ports import Clock, Rng
@@ -23,6 +25,7 @@ from pointsman.http1.server import EdgeServer
 from pointsman.observability.decision_log import DecisionLog
 from pointsman.observability.logging import set_level
 from pointsman.observability.metrics import BREAKER_VALUE, Metrics, Sample
+from pointsman.observability.recent import RecentDecisions
 from pointsman.proxy import count_tokens
 from pointsman.proxy.count_tokens import CountHandler
 from pointsman.proxy.handler import ModelHandler
@@ -52,6 +55,8 @@ class App:
         self.board = SignalBoard(self._rng)
         self.metrics = Metrics()
         self._decisions = DecisionLog(settings.decisions_path, settings.decisions_max_bytes)
+        self._recent = RecentDecisions(settings.decisions_max_rows)
+        self._decisions.on_kept = self._recent.keep
         self._recorder = Recorder(self._decisions, self.metrics, logs_requests=settings.log_requests)
         self.metrics.before_scrape = self._recorder.digest  # a scrape sees every request that has ended
         self._watchdog = Watchdog(loop)
@@ -59,8 +64,8 @@ class App:
         self._pool = ConnectionPool(loop, limits, self._watchdog)
         front_door = self._front_door(loop, limits)
         self._edge = EdgeServer(front_door, _edge_limits(settings), self._watchdog)
-        self._admin = AdminServer(application(self.metrics.exposition, lambda: self.live.is_ready, self.status))
         self._reloader = Reloader(loaded, self.live, self, self.metrics, self._clock)
+        self._admin = AdminServer(application(self._sources()))
         self._reloading: asyncio.Task[None] | None = None
         self._register_gauges()
 
@@ -69,6 +74,27 @@ class App:
         parts = Parts(self.live, self.board, upstream, self._recorder, self._rng, self._clock, limits)
         posts = {codec.path: ModelHandler(codec, parts).serve for codec in DIALECTS.values()}
         return FrontDoor({**posts, count_tokens.PATH: CountHandler(parts).serve}, parts)
+
+    def _sources(self) -> Sources:
+        return Sources(
+            exposition=self.metrics.exposition,
+            attempts=self._attempts_up_to_now,
+            status=self.status,
+            is_ready=lambda: self.live.is_ready,
+            snapshot=lambda: self.live.snapshot,
+            settings=lambda: self._reloader.settings,
+            recent=self._recent_up_to_now,
+            board=self.board,
+            clock=self._clock,
+        )
+
+    def _recent_up_to_now(self) -> RecentDecisions:
+        self._recorder.digest()
+        return self._recent
+
+    def _attempts_up_to_now(self) -> Mapping[str, Mapping[str, int]]:
+        self._recorder.digest()
+        return self.metrics.attempts()
 
     # --- life
 
@@ -117,6 +143,7 @@ class App:
         self._edge.limits = _edge_limits(settings)  # of connections from now on
         self._recorder.logs_requests = settings.log_requests
         self._decisions.max_bytes = settings.decisions_max_bytes
+        self._recent.max_rows = settings.decisions_max_rows
         set_level(settings.log_level)
         forget_derived()
         self.tidy()

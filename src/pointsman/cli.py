@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, get_args
@@ -23,12 +24,22 @@ keys = typer.Typer(no_args_is_help=True, help="Keys of callers.")
 app.add_typer(keys, name="keys")
 
 _DEMO_MAX_PORT = 65534  # the admin listener needs the one after it
+_TOKEN_VARIABLE = "POINTSMAN_ADMIN_TOKEN"  # noqa: S105  # not an option: arguments are seen by every process
+_REFUSED = 3  # exit code: the request would be refused
 
 _NEW_KEY = """\
 {secret}
 
 That is the key. Hand it over now: it is kept nowhere and not shown again.
 Declare it in {file}, in the list `auth.keys`, with `auth.mode: keys`:
+
+    {declaration}
+"""
+_ADMIN_TEXT = """\
+{secret}
+
+That is the admin token. It is kept nowhere and not shown again.
+Declare it in {file}, in the section `auth`:
 
     {declaration}
 """
@@ -90,6 +101,15 @@ def _strategy(text: str) -> str:
     return text
 
 
+def _dialect(text: str) -> str:
+    """The name of a dialect."""
+    from pointsman.dialects.registry import DIALECTS  # noqa: PLC0415
+
+    if text not in DIALECTS:
+        raise typer.BadParameter(f"must be one of {', '.join(DIALECTS)}.")
+    return text
+
+
 @app.command()
 def demo(
     *,
@@ -119,6 +139,51 @@ def demo(
             raise  # nobody reads our words any more: typer ends quietly
         except OSError as error:
             _fail(f"cannot start: {error}. Is another process using the port? Try --port.")
+
+
+@app.command()
+def explain(
+    request: Annotated[Path, typer.Argument(help="A request body, as a caller would send it; - reads it from stdin.")],
+    *,
+    admin: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help=f"Ask the gateway with this admin listener; its token is ${_TOKEN_VARIABLE}."),
+    ] = None,
+    dialect: Annotated[
+        str, typer.Option(parser=_dialect, metavar="DIALECT", help="The dialect of the request.")
+    ] = "openai_chat",
+    seed: Annotated[int | None, typer.Option(min=0, help="Repeat this draw. Default: another one each time.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer of the admin API.")] = False,
+    config: Config = Path("pointsman.yaml"),
+) -> None:
+    """What would become of a request, and why: by a running gateway, or offline by the configuration alone."""
+    import msgspec  # noqa: PLC0415
+
+    from pointsman.control import asking  # noqa: PLC0415
+    from pointsman.control.explain import Question  # noqa: PLC0415
+    from pointsman.control.explain_text import text  # noqa: PLC0415
+    from pointsman.domain.request import Dialect  # noqa: PLC0415
+    from pointsman.domain.secret import Secret  # noqa: PLC0415
+
+    question = Question(_body(request), Dialect(dialect), asking.new_seed() if seed is None else seed)
+    token = os.environ.get(_TOKEN_VARIABLE)
+    try:
+        if admin is None:
+            found = asking.ask_file(question, _load(config))
+        else:
+            found = asking.ask_gateway(question, admin, Secret(token) if token else None)
+    except asking.NoAnswerError as error:
+        _fail(str(error))
+    typer.echo(msgspec.json.encode(found).decode() if as_json else text(found))
+    if found.explained.refusal is not None:
+        raise typer.Exit(_REFUSED)
+
+
+def _body(path: Path) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as error:
+        _fail(f"cannot read {path}: {error.strerror}")
 
 
 @keys.command()
@@ -151,6 +216,21 @@ def create(
     typer.echo(_NEW_KEY.format(secret=key.secret.reveal(), declaration=key.declaration, file=config))
     if key.pepper_path is not None:
         typer.echo(_PEPPER_NOTE.format(path=key.pepper_path))
+
+
+@keys.command()
+def admin(config: Config = Path("pointsman.yaml")) -> None:
+    """Make the token of the admin API: prints it once, and the line that declares it in the configuration."""
+    from pointsman.config.new_key import create_admin_token  # noqa: PLC0415
+    from pointsman.config.problems import ConfigError  # noqa: PLC0415
+
+    try:
+        token = create_admin_token(config, environ=os.environ)
+    except ConfigError as error:
+        _fail(str(error))
+    typer.echo(_ADMIN_TEXT.format(secret=token.secret.reveal(), declaration=token.declaration, file=config))
+    if token.pepper_path is not None:
+        typer.echo(_PEPPER_NOTE.format(path=token.pepper_path))
 
 
 def _load(path: Path, *, keeps_pepper: bool = False) -> "Loaded":

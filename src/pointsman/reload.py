@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 
 WATCH_S = 1.0  # soon enough for a person who has just saved the file; a look costs one `stat`
 _OPEN_DOOR = "auth.mode: none would serve everybody at {address} until a restart. Restart the gateway instead."
+_OPEN_ADMIN = "without auth.admin_token everybody could read at {address} until a restart. Restart the gateway instead."
 _SWITCH_S = 0.0005  # Python's own 5 ms would hold up every read of every request while a file is compiled
 
 
@@ -127,8 +128,8 @@ class Reloader:
             check = f"`pointsman check {self._source.path}` shows it"
             self._refuse(trigger, (f"the file cannot be read because of {type(error).__name__}; {check}",))
         else:
-            if loaded.snapshot.keys is None and not is_loopback(self.settings.listen.host):
-                self._refuse(trigger, (_OPEN_DOOR.format(address=self.settings.listen),))
+            if opened := _opened(loaded, self.settings):
+                self._refuse(trigger, opened)
             else:
                 self._accept(trigger, loaded)
 
@@ -170,6 +171,17 @@ class Reloader:
 
     def _refused(self) -> list[Sample]:
         return [((), float(self.last is not None and self.last.result is Result.REFUSED))]
+
+
+def _opened(loaded: Loaded, running: Settings) -> tuple[str, ...]:
+    """Doors to the network that would stand open, since the addresses stay what they are."""
+    doors = (
+        (loaded.snapshot.keys is None, _OPEN_DOOR, running.listen),
+        (loaded.settings.admin_token is None, _OPEN_ADMIN, running.admin_listen),
+    )
+    return tuple(
+        text.format(address=address) for is_open, text, address in doors if is_open and not is_loopback(address.host)
+    )
 
 
 def split(wanted: Settings, running: Settings) -> tuple[Settings, tuple[str, ...]]:

@@ -53,7 +53,7 @@ REQUEST_HEADERS = (
     ("x-request-id", "callers-own-1"),
 )
 
-AUTH = keys.section(keys.declaration(KEY, models=["one", "two", "spent"]))
+AUTH = keys.section(keys.declaration(KEY, models=["one", "two", "spent"], scopes=["chat", "explain"]))
 
 
 def ask(model: str, *headers: tuple[str, str], **fields: object) -> bytes:
@@ -61,12 +61,13 @@ def ask(model: str, *headers: tuple[str, str], **fields: object) -> bytes:
     return chat_request(model, headers=(("x-api-key", KEY), *headers), **fields)
 
 
-PROBE = f"GET {{path}} HTTP/1.1\r\nhost: test\r\nx-api-key: {KEY}\r\n\r\n"
+PROBE = f"GET {{path}} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {KEY}\r\n\r\n"
 REQUESTS: dict[str, bytes] = {
     "whole": chat_request("one", headers=REQUEST_HEADERS),
     "streamed": ask("one", stream=True),
     "failed over": ask("two"),
     "rate limited": ask("spent"),
+    "explained": ask("one", ("x-pointsman-explain", "full")),
     "HTTP/1.0": ask("one", ("connection", "keep-alive")).replace(b"HTTP/1.1", b"HTTP/1.0"),
     "no key": chat_request("one"),
     "foreign model": ask("foreign"),
@@ -87,7 +88,7 @@ REQUESTS: dict[str, bytes] = {
 PROBES = frozenset(("alive?", "ready?", "root"))
 STREAMS = frozenset(("streamed", "streamed message"))
 MESSAGES = frozenset(("message", "streamed message"))
-ROUTED = MESSAGES | frozenset(("whole", "streamed", "failed over", "rate limited", "HTTP/1.0"))
+ROUTED = MESSAGES | frozenset(("whole", "streamed", "failed over", "rate limited", "explained", "HTTP/1.0"))
 ERRORS = frozenset(
     (
         "rate limited", "no key", "foreign model", "unknown model", "not JSON", "wrong method", "wrong path", "no host",

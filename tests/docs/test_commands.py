@@ -70,7 +70,13 @@ def test_every_default_and_variable_of_an_option_is_documented(command: str) -> 
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [(["check", "good.yaml"], 0), (["check", "bad.yaml"], 1), (["serve", "--config", "bad.yaml"], 1), (["chekc"], 2)],
+    [
+        (["check", "good.yaml"], 0),
+        (["check", "bad.yaml"], 1),
+        (["serve", "--config", "bad.yaml"], 1),
+        (["chekc"], 2),
+        (["explain", "request.json", "--config", "good.yaml"], 3),
+    ],
 )
 def test_documented_exit_code_is_the_one_given(
     arguments: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -78,6 +84,7 @@ def test_documented_exit_code_is_the_one_given(
     (good, *_) = pages.blocks(pages.text("docs/configuration.md"), "yaml")
     (tmp_path / "good.yaml").write_text(good, encoding="utf-8")
     (tmp_path / "bad.yaml").write_text("version: 2\n", encoding="utf-8")
+    (tmp_path / "request.json").write_text("{}", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
     result = CliRunner().invoke(app, arguments, env={"OPENAI_API_KEY": "sk-1"})

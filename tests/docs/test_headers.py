@@ -22,6 +22,7 @@ ON: dict[str, frozenset[str]] = {
     "after routing": ROUTED,
     "after routing, `full`": ROUTED,
     "after a fault, `full`": ERRORS | {"failed over"},
+    "asked for, `full`": frozenset(("explained",)),
     "errors": ERRORS,
     "errors that heal at a known time": frozenset(("rate limited",)),
     "401": frozenset(("no key",)),

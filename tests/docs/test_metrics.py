@@ -8,6 +8,7 @@ import pytest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from pointsman.control.api import PAGES
 from pointsman.observability.metrics import BREAKER_VALUE
 from tests.docs import gateway, pages
 
@@ -113,6 +114,8 @@ def test_query_filters_and_groups_by_labels_that_exist(row: pages.Row) -> None:
 
 def test_documented_paths_of_the_admin_listener_are_served() -> None:
     text = pages.section(PAGE, "Metrics")
-    source = (pages.SOURCE / "control" / "api.py").read_text(encoding="utf-8")
 
-    assert set(re.findall(r'Route\("([^"]+)"', source)) == set(re.findall(r"`(?:GET )?(/[a-z0-9/]+)`", text))
+    documented = set(re.findall(r"`(?:GET )?(/[a-z0-9/]+)`", text))
+
+    assert documented
+    assert documented <= {page.path for page in PAGES}

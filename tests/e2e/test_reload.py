@@ -74,7 +74,7 @@ class Serving:
         return [json.loads(line) for line in lines]
 
     async def _get(self, path: str) -> Reply:
-        return await ask(self._admin_url, f"GET {path} HTTP/1.1\r\nhost: test\r\n\r\n".encode())
+        return await ask(self._admin_url, f"GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n".encode())
 
 
 def text(*providers: FakeProvider | At, number: int = 0, **sections: object) -> str:

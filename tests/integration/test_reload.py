@@ -210,7 +210,7 @@ def test_pause_of_an_unchanged_target_goes_on_in_a_reordered_group(run: Any, gat
 
 
 async def status_of(gw: Gateway) -> dict[str, Any]:
-    found: dict[str, Any] = (await ask(gw.admin_url, b"GET /api/v1/status HTTP/1.1\r\nhost: test\r\n\r\n")).json()
+    found: dict[str, Any] = (await ask(gw.admin_url, b"GET /api/v1/status HTTP/1.1\r\nhost: localhost\r\n\r\n")).json()
     return found
 
 

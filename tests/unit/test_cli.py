@@ -1,5 +1,6 @@
 """The command line, without a network."""
 
+import json
 import logging
 import re
 import socket
@@ -113,7 +114,7 @@ def test_address_in_use_is_told_with_a_fix(file: Path) -> None:
 def test_without_a_command_the_commands_are_listed() -> None:
     output = run().output
 
-    assert all(name in output for name in ("serve", "check", "keys", "demo"))
+    assert all(name in output for name in ("serve", "check", "explain", "keys", "demo"))
 
 
 @pytest.mark.case("I14")
@@ -191,6 +192,147 @@ def test_check_makes_no_pepper_and_says_that_there_is_no_key(file: Path, monkeyp
     assert "warning: " in result.stdout
     assert "there is no key: nobody can call" in result.stdout
     assert not (file.parent / "pointsman").exists()
+
+
+# --- the admin token
+
+
+def test_admin_token_is_shown_once_and_works_where_it_is_declared(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(file.parent))
+
+    output = run("keys", "admin", "--config", file).stdout
+
+    (secret,) = re.findall(r"^(pm_admin_\w+)$", output, re.MULTILINE)
+    assert output.count(secret) == 1
+    assert "not shown again" in output
+    assert f"the pepper at {file.parent}/pointsman/pepper;" in output
+    (line,) = re.findall(r"^    (admin_token: .*)$", output, re.MULTILINE)
+    file.write_text(GOOD.replace("{mode: none}", f"{{mode: none, {line}}}"), encoding="utf-8")
+    assert run("check", file).exit_code == 0
+
+
+def test_admin_token_for_a_broken_file_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(file.parent))
+    file.write_text(GOOD.replace("mode: none", "mode: kyes"), encoding="utf-8")
+
+    result = run("keys", "admin", "--config", file)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "auth.mode" in result.stderr
+
+
+# --- explain
+
+CHAT = '{"model": "chat", "messages": [{"role": "user", "content": "a very secret prompt"}]}'
+
+
+@pytest.fixture
+def request_file(tmp_path: Path) -> Path:
+    path = tmp_path / "request.json"
+    path.write_text(CHAT, encoding="utf-8")
+    return path
+
+
+def test_request_is_explained_offline_and_that_is_said(file: Path, request_file: Path) -> None:
+    result = run("explain", request_file, "--config", file, "--seed", "5")
+
+    assert result.exit_code == 0
+    assert re.search(r"^>  local/a +70 +70% +closed$", result.stdout, re.MULTILINE)
+    assert "local/a chosen by weighted: share 70% | local/b share 30%" in result.stdout
+    assert "no gateway was asked" in result.stdout
+    assert "draw 5" in result.stdout
+
+
+def test_draw_is_another_one_each_time_unless_it_is_given(file: Path, request_file: Path) -> None:
+    first, second, third, fourth = (
+        run("explain", request_file, "--config", file, *more).stdout
+        for more in ([], [], ["--seed", "5"], ["--seed", "5"])
+    )
+
+    assert first != second
+    assert third == fourth
+
+
+def test_explanation_for_programs_is_json(file: Path, request_file: Path) -> None:
+    result = run("explain", request_file, "--config", file, "--json", "--seed", "5")
+
+    found = json.loads(result.stdout)
+    assert (found["state"], found["seed"], found["explained"]["picked"]) == ("fresh", 5, "local/a")
+
+
+def test_request_may_come_from_standard_input(file: Path) -> None:
+    result = CliRunner().invoke(app, ["explain", "-", "--config", str(file)], input=CHAT)
+
+    assert result.exit_code == 0
+    assert "chosen by weighted" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (CHAT.replace('"chat"', '"chta"'), "404 model_not_found: There is no model 'chta'. Did you mean 'chat'?"),
+        ("{", "400 invalid_request: The request body is not valid JSON"),
+    ],
+)
+def test_request_that_would_be_refused_has_an_exit_code_of_its_own(
+    file: Path, request_file: Path, body: str, text: str
+) -> None:
+    request_file.write_text(body, encoding="utf-8")
+
+    result = run("explain", request_file, "--config", file)
+
+    assert result.exit_code == 3
+    assert f"the request would be refused with {text}" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (["nowhere.json"], 1, "cannot read nowhere.json: No such file or directory"),
+        (["request.json", "--config", "nowhere.yaml"], 1, "Check its path"),
+        (["request.json", "--admin", "http://127.0.0.1:9"], 1, "Is it `server.admin_listen`?"),
+        (["request.json", "--admin", "127.0.0.1:4001"], 1, "must be an http or https URL, like http://127.0.0.1:4001"),
+        (["request.json", "--dialect", "latin"], 2, "must be one of openai_chat"),
+        (["request.json", "--seed", "-1"], 2, "--seed"),
+    ],
+)
+def test_mistake_is_told_with_what_to_do(
+    request_file: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, text: str
+) -> None:
+    monkeypatch.chdir(request_file.parent)
+
+    result = run("explain", *arguments)
+
+    assert result.exit_code == code
+    assert text in " ".join(result.stderr.replace("│", " ").split())
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:port", "http://[::1", "http://a b:1"])
+def test_url_that_is_none_is_refused(request_file: Path, url: str) -> None:
+    result = run("explain", request_file, "--admin", url)
+
+    assert result.exit_code == 1
+    assert "like http://127.0.0.1:4001" in result.stderr
+
+
+@pytest.mark.case("I14")
+def test_token_that_is_none_is_refused_and_not_repeated(request_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POINTSMAN_ADMIN_TOKEN", "pm_admin_x\nhost: elsewhere")
+
+    result = run("explain", request_file, "--admin", "http://127.0.0.1:9")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "The admin token is not one" in result.stderr
+    assert "pm_admin_x" not in result.output
+
+
+@pytest.mark.case("I14")
+@pytest.mark.req("D-075")
+def test_explanation_never_shows_the_prompt(file: Path, request_file: Path) -> None:
+    outputs = [run("explain", request_file, "--config", file, *more).output for more in ([], ["--json"])]
+
+    assert all("secret" not in output for output in outputs)
 
 
 # --- demo

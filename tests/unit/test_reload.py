@@ -156,6 +156,22 @@ def test_open_door_is_refused_while_the_network_still_reaches_it(run: Run, host:
     run(story)
 
 
+def test_open_admin_listener_is_refused_while_the_network_still_reaches_it(run: Run) -> None:
+    token = keys.declaration("pm_admin_x")["hash"]
+    guarded = TEXT.replace("{mode: none}", f"{{mode: none, pepper: {keys.PEPPER}, admin_token: '{token}'}}")
+
+    async def story(desk: Desk) -> None:
+        await desk.reload(guarded)
+        admin_listen = structs.replace(desk.reloader.settings.admin_listen, host="0.0.0.0")  # noqa: S104
+        desk.reloader.settings = structs.replace(desk.reloader.settings, admin_listen=admin_listen)
+
+        (problem,) = (await desk.reload(TEXT)).problems
+        assert problem.startswith("without auth.admin_token everybody could read at 0.0.0.0:4001 until a restart.")
+        assert desk.reloader.settings.admin_token is not None
+
+    run(story)
+
+
 # --- swapping
 
 

@@ -18,7 +18,7 @@ from pointsman.config.schema import ConfigFile, GroupEntry, ProviderEntry, Timeo
 from pointsman.config.settings import DECISIONS_FILE, Settings
 from pointsman.config.strategy import Choice, choose
 from pointsman.config.targets import place_of, same_as, upstream_model
-from pointsman.domain.access import KeyRing
+from pointsman.domain.access import AdminToken, KeyRing
 from pointsman.domain.policy import Cooldown, Retry, RoutingPolicy, Timeouts
 from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
@@ -29,7 +29,9 @@ PROCESS_KEY = os.urandom(16)  # makes digests of credentials worthless outside o
 _DEFAULT_WEIGHT = 1.0  # of a target without one: an equal share
 
 
-def settings_of(config: ConfigFile, folder: Path, environ: Mapping[str, str]) -> Settings:
+def settings_of(
+    config: ConfigFile, folder: Path, environ: Mapping[str, str], admin_token: AdminToken | None = None
+) -> Settings:
     """The part that is fixed at start. A relative path counts from `folder`, where the file is."""
     server, decisions = config.server, config.records.decisions
     return Settings(
@@ -40,8 +42,10 @@ def settings_of(config: ConfigFile, folder: Path, environ: Mapping[str, str]) ->
         drain_s=server.drain,
         decisions_path=_decisions_path(decisions.path, folder, environ),
         decisions_max_bytes=decisions.max_bytes,
+        decisions_max_rows=decisions.max_rows,
         log_level=config.logs.level,
         log_requests=config.logs.requests,
+        admin_token=admin_token,
     )
 
 

@@ -8,7 +8,7 @@ from pointsman.config.document import Document
 from pointsman.config.problems import KeyPath, nearest
 from pointsman.config.schema import ConfigFile, KeyEntry
 from pointsman.config.values import ANY_CHARACTERS, HASH_PREFIX
-from pointsman.domain.access import CallerKey, KeyRing
+from pointsman.domain.access import AdminToken, CallerKey, KeyRing
 from pointsman.domain.request import Caller, Scope
 from pointsman.domain.secret import Secret
 
@@ -72,3 +72,11 @@ def _groups(config: ConfigFile, patterns: list[str]) -> frozenset[str] | None:
         for name, entry in config.models.items()
         if any(fnmatchcase(spelling, pattern) for spelling in (name, *entry.aliases) for pattern in patterns)
     )
+
+
+def admin_token_of(config: ConfigFile, pepper: Secret | None) -> AdminToken | None:
+    """What opens the admin API; None: no token is declared."""
+    written = config.auth.admin_token
+    if written is None or pepper is None:  # the second is a problem of its own, noted where it was looked for
+        return None
+    return AdminToken(pepper, Secret(written.removeprefix(HASH_PREFIX)))

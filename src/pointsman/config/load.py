@@ -11,7 +11,7 @@ from pointsman.config import overrides as override
 from pointsman.config import prices, references, rules
 from pointsman.config.compile import PROCESS_KEY, notes_of, settings_of, snapshot_of
 from pointsman.config.document import Document
-from pointsman.config.keys import ring_of
+from pointsman.config.keys import admin_token_of, ring_of
 from pointsman.config.pepper import find_pepper, kept_pepper, new_pepper, pepper_path
 from pointsman.config.problems import ConfigError, Problem
 from pointsman.config.schema import ConfigFile
@@ -48,13 +48,15 @@ class Source:
         document = read_document(self.path, self._environ, self._overrides)
         config = validate(document)
         rules.check(document, config)
-        pepper = find_pepper(document, config.auth, pepper_path(self._environ), is_needed=bool(config.auth.keys))
+        auth, pepper_file = config.auth, pepper_path(self._environ)
+        is_needed = bool(auth.keys) or auth.admin_token is not None
+        pepper = find_pepper(document, auth, pepper_file, is_needed=is_needed)
         document.raise_problems()
         keys, now = self._key_ring(config, pepper), datetime.now(UTC)
         snapshot = snapshot_of(config, config_version, self._created_utc, self._credential_key, keys, now)
         prices.warn_of_unpriced(document, snapshot)
         return Loaded(
-            settings=settings_of(config, self.path.parent, self._environ),
+            settings=settings_of(config, self.path.parent, self._environ, admin_token_of(config, pepper)),
             snapshot=snapshot,
             warnings=tuple(document.warnings),
             notes=notes_of(snapshot, config),

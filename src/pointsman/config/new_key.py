@@ -1,4 +1,4 @@
-"""`pointsman keys create`: a key for a caller, and the line that declares it."""
+"""`pointsman keys create` and `keys admin`: a key for a caller, or the admin token, and the line that declares it."""
 
 import json
 import math
@@ -15,12 +15,14 @@ from pointsman.config.document import Document
 from pointsman.config.load import read_document
 from pointsman.config.pepper import find_pepper, kept_pepper, pepper_path
 from pointsman.config.problems import ConfigError
+from pointsman.config.schema import AuthSection
 from pointsman.config.schema_errors import validate
 from pointsman.config.values import HASH_PREFIX
 from pointsman.domain.access import digest_of
 from pointsman.domain.secret import Secret
 
 KEY_PREFIX = "pm_"  # so that scanners for leaked secrets can know it
+ADMIN_PREFIX = "pm_admin_"
 _KEY_BITS = 256
 _BODY_DIGITS, _CHECK_DIGITS = 43, 6  # of base 62: enough for the bits, and for a CRC-32 that tells a key from its like
 _DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -32,7 +34,7 @@ class NewKey(Struct, frozen=True):
     """A key that was just made. Nobody else has it."""
 
     secret: Secret
-    declaration: str  # one item of `auth.keys`, as YAML
+    declaration: str  # one item of `auth.keys`, or `auth.admin_token`, as YAML
     pepper_path: Path | None  # None: the configuration itself names the pepper
 
 
@@ -43,22 +45,49 @@ def create_key(path: Path, wanted: Mapping[str, object], *, environ: Mapping[str
     rest of the file does not matter here.
     """
     document = read_document(path, environ)
-    has_keys = bool(document.value(("auth", "keys")))
+    is_needed = _has_hashes(document)
     _declare(document, wanted)
     config = validate(document)
     rules.check(document, config)
     if config.auth.keys and (config.auth.keys[-1].expires or math.inf) <= now_utc_s:
         path_of_expiry = ("auth", "keys", len(config.auth.keys) - 1, "expires")
         document.add(path_of_expiry, "is over already", "Write a later instant.")
+    secret = new_secret()
+    hashed, place = _hashed(secret, document, config.auth, environ, is_needed=is_needed)
+    entry = config.auth.keys[-1].model_dump() | {"hash": hashed, "expires": wanted.get("expires")}
+    fields = ", ".join(f"{key}: {json.dumps(value)}" for key, value in entry.items())
+    return NewKey(secret, f"- {{{fields}}}", place)
+
+
+def create_admin_token(path: Path, *, environ: Mapping[str, str]) -> NewKey:
+    """An admin token in the place of the one there may be. As `create_key`."""
+    document = read_document(path, environ)
+    is_needed = _has_hashes(document)
+    auth = document.data.setdefault("auth", {})
+    if isinstance(auth, dict):
+        auth["admin_token"] = _NO_HASH
+    config = validate(document)
+    rules.check(document, config)
+    secret = new_secret(ADMIN_PREFIX)
+    hashed, place = _hashed(secret, document, config.auth, environ, is_needed=is_needed)
+    return NewKey(secret, f"admin_token: {json.dumps(hashed)}", place)
+
+
+def _has_hashes(document: Document) -> bool:
+    """Whether something has been hashed, so that the pepper must be the one it was hashed with."""
+    return bool(document.value(("auth", "keys")) or document.value(("auth", "admin_token")))
+
+
+def _hashed(
+    secret: Secret, document: Document, auth: AuthSection, environ: Mapping[str, str], *, is_needed: bool
+) -> tuple[str, Path | None]:
+    """The hash for the configuration, and where the pepper is; None: it is in the configuration."""
     place = pepper_path(environ)
-    pepper = find_pepper(document, config.auth, place, is_needed=has_keys)
+    pepper = find_pepper(document, auth, place, is_needed=is_needed)
     if faults := [problem for problem in document.problems if problem.path.partition(".")[0] in ("", "auth")]:
         raise ConfigError(faults)
-    secret = new_secret()
     digest = digest_of(secret.reveal().encode(), kept_pepper(place) if pepper is None else pepper)
-    entry = config.auth.keys[-1].model_dump() | {"hash": HASH_PREFIX + digest, "expires": wanted.get("expires")}
-    fields = ", ".join(f"{key}: {json.dumps(value)}" for key, value in entry.items())
-    return NewKey(secret, f"- {{{fields}}}", place if config.auth.pepper is None else None)
+    return HASH_PREFIX + digest, place if auth.pepper is None else None
 
 
 def _declare(document: Document, wanted: Mapping[str, object]) -> None:
@@ -74,10 +103,10 @@ def _declare(document: Document, wanted: Mapping[str, object]) -> None:
         keys.append({**wanted, "hash": _NO_HASH})
 
 
-def new_secret() -> Secret:
+def new_secret(prefix: str = KEY_PREFIX) -> Secret:
     """256 random bits in letters and digits, with prefix and checksum."""
     body = _base62(secrets.randbits(_KEY_BITS), _BODY_DIGITS)
-    return Secret(KEY_PREFIX + body + _base62(zlib.crc32(body.encode()), _CHECK_DIGITS))
+    return Secret(prefix + body + _base62(zlib.crc32(body.encode()), _CHECK_DIGITS))
 
 
 def _base62(number: int, length: int) -> str:

@@ -35,7 +35,7 @@ def find_pepper(document: Document, auth: AuthSection, path: Path, *, is_needed:
 
     `is_needed`: keys have been hashed with it, so that another one would shut them all out.
     """
-    if auth.mode == "none":
+    if auth.mode == "none" and auth.admin_token is None:
         return None
     return _read(document, path, is_needed=is_needed) if auth.pepper is None else Secret(auth.pepper)
 

@@ -31,7 +31,7 @@ def is_secret(path: KeyPath) -> bool:
     match path:
         case ("providers", _, "api_key") | ("providers", _, "headers", _) | ("auth", "pepper"):
             return True
-        case ("auth", "keys", _, "hash"):
+        case ("auth", "keys", _, "hash") | ("auth", "admin_token"):
             return True
         case _:
             return False

@@ -45,9 +45,10 @@ def _check_server(document: Document, config: ConfigFile) -> None:
     if is_open and not values.is_loopback(server.listen.host):
         fix = f"Write `auth: {{mode: keys}}`, or listen on 127.0.0.1:{server.listen.port}."
         document.add(("server", "listen"), "with `auth: {mode: none}` only loopback addresses are allowed", fix)
-    if not values.is_loopback(server.admin_listen.host):
-        fix = f"Listen on 127.0.0.1:{server.admin_listen.port}."
-        document.add(("server", "admin_listen"), "it asks for no key, so only loopback addresses are allowed", fix)
+    has_token = config.auth.admin_token is not None or not document.is_whole(("auth",))
+    if not has_token and not values.is_loopback(server.admin_listen.host):
+        fix = f"Set `auth.admin_token`, or listen on 127.0.0.1:{server.admin_listen.port}."
+        document.add(("server", "admin_listen"), "without an admin token only loopback addresses are allowed", fix)
     if server.listen == server.admin_listen and server.listen.port:
         document.add(("server", "admin_listen"), "`listen` has the same address", "Give one of them another port.")
     if server.drain > MAX_DRAIN_S:

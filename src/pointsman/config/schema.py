@@ -12,6 +12,7 @@ from pointsman.domain.request import Dialect
 _MAX_WEIGHT = 1e9  # a sum of weights must stay finite
 _MAX_CONNECTIONS = 1_000_000
 _MAX_ATTEMPTS = 100
+_MAX_ROWS = 100_000  # more would not fit into what memory has for them
 _MAX_BUDGET = 1e6
 _MAX_USD = 1e6  # far above every price, and sums of costs stay finite
 _MAX_TOKENS = 1_000_000_000
@@ -25,6 +26,7 @@ Weight = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_WEIGHT), Befo
 Requests = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_BUDGET), BeforeValidator(reread)]
 Ratio = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1), BeforeValidator(reread)]
 Connections = Annotated[int, Field(ge=1, le=_MAX_CONNECTIONS), BeforeValidator(reread)]
+Rows = Annotated[int, Field(ge=0, le=_MAX_ROWS), BeforeValidator(reread)]
 Attempts = Annotated[Annotated[int, Field(ge=1, le=_MAX_ATTEMPTS)] | None, BeforeValidator(reread)]
 Usd = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_USD), BeforeValidator(reread)]
 OptionalUsd = Annotated[Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_USD)] | None, BeforeValidator(reread)]
@@ -89,6 +91,7 @@ class AuthSection(Section):
 
     mode: Literal["keys", "none"]
     pepper: Pepper | None = Field(default=None, repr=False)  # None: in a file of our own
+    admin_token: KeyHash | None = Field(default=None, repr=False)
     keys: list[KeyEntry] = []
 
 
@@ -97,6 +100,7 @@ class DecisionsSection(Section):
 
     path: FilePath | None = None
     max_bytes: Size = settings.DEFAULT_DECISIONS_MAX_BYTES
+    max_rows: Rows = settings.DEFAULT_DECISIONS_MAX_ROWS
 
 
 class RecordsSection(Section):

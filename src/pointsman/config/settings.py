@@ -6,6 +6,8 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
+from pointsman.domain.access import AdminToken
+
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 
@@ -27,6 +29,7 @@ DEFAULT_MAX_CONNECTIONS = 10_000  # below what a raised file limit allows, far a
 DEFAULT_DRAIN_S = 30.0  # what Kubernetes grants before it kills
 MAX_DRAIN_S = 600.0  # longer holds up every roll-out
 DEFAULT_DECISIONS_MAX_BYTES = 256 * MIB  # about 300,000 decisions
+DEFAULT_DECISIONS_MAX_ROWS = 10_000  # in memory: 10 MB, a quarter of an hour at ten requests per second
 STATE_FOLDER = "pointsman"
 DECISIONS_FILE = "decisions.jsonl"
 PEPPER_FILE = "pepper"
@@ -45,8 +48,10 @@ class Settings(Struct, frozen=True):
     drain_s: float
     decisions_path: Path
     decisions_max_bytes: int
+    decisions_max_rows: int
     log_level: str  # debug | info | warning | error
     log_requests: bool  # one line per request
+    admin_token: AdminToken | None  # None: the admin API answers this machine only
 
 
 # Files and sockets that are open: other ones could fail to open, and nobody would be served while they are exchanged.

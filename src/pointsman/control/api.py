@@ -1,76 +1,110 @@
-"""The admin listener: metrics, probes and status."""
+"""The admin listener: probes, metrics, and what the gateway knows. Nothing here changes anything."""
 
-import asyncio
-import contextlib
-import socket
-from collections.abc import Callable, Iterator, Mapping
+import secrets
+from collections.abc import Awaitable, Callable
+from functools import partial
 
-import uvicorn
+import msgspec
+from msgspec import Struct
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from pointsman.control import decisions, targets
+from pointsman.control.access import Access, admit
+from pointsman.control.explain import DEFAULT_DIALECT, MAX_SEED, Question, State, answer
+from pointsman.control.problems import ProblemError, render
+from pointsman.control.query import Query
+from pointsman.control.sources import Sources
 
-def application(
-    exposition: Callable[[], bytes], is_ready: Callable[[], bool], status: Callable[[], Mapping[str, object]]
-) -> Starlette:
-    """All routes of the admin listener."""
-
-    async def metrics(_: Request) -> Response:
-        return Response(exposition(), media_type=CONTENT_TYPE_LATEST)
-
-    async def livez(_: Request) -> Response:
-        return PlainTextResponse("ok\n")
-
-    async def readyz(_: Request) -> Response:
-        return PlainTextResponse("ready\n") if is_ready() else PlainTextResponse("not ready\n", status_code=503)
-
-    async def current_status(_: Request) -> Response:
-        return JSONResponse(status())
-
-    return Starlette(
-        routes=[
-            Route("/metrics", metrics),
-            Route("/livez", livez),
-            Route("/readyz", readyz),
-            Route("/api/v1/status", current_status),
-        ]
-    )
+Endpoint = Callable[[Sources, Request], Awaitable[Response]]
 
 
-class AdminServer:
-    """Serves the application inside our own loop: signals, logs and exits stay ours."""
+class Page(Struct, frozen=True):
+    """One path, and who may use it. There is no default: a page without an answer to that cannot be written."""
 
-    def __init__(self, app: Starlette) -> None:
-        self._server = _QuietServer(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False))
-        self._server.config.load()
-        self._socket: socket.socket | None = None
-        self._task: asyncio.Task[None] | None = None
-
-    async def start(self, host: str, port: int) -> None:
-        """Bind and serve. Raises OSError when the address cannot be bound."""
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._socket = socket.create_server((host, port), family=family)
-        self._task = asyncio.create_task(self._server.serve(sockets=[self._socket]))
-
-    async def stop(self) -> None:
-        """Close the listener and wait for running answers."""
-        self._server.should_exit = True
-        if self._task is not None:
-            await self._task
-
-    @property
-    def port(self) -> int:
-        """The bound port, also when port 0 was asked for."""
-        if self._socket is None:
-            raise RuntimeError("the admin listener has not been started")
-        return int(self._socket.getsockname()[1])
+    path: str
+    access: Access
+    serve: Endpoint
+    method: str = "GET"
 
 
-class _QuietServer(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """The process has its own handlers."""
-        yield
+async def _livez(sources: Sources, request: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+async def _readyz(sources: Sources, request: Request) -> Response:
+    return PlainTextResponse("ready\n") if sources.is_ready() else PlainTextResponse("not ready\n", status_code=503)
+
+
+async def _metrics(sources: Sources, request: Request) -> Response:
+    return Response(sources.exposition(), media_type=CONTENT_TYPE_LATEST)
+
+
+async def _status(sources: Sources, request: Request) -> Response:
+    Query(request, ())
+    return _json(sources.status())
+
+
+async def _decisions(sources: Sources, request: Request) -> Response:
+    found = decisions.page(Query(request, decisions.PARAMETERS), sources.recent())
+    return _json({"decisions": found.records, "before": found.before})
+
+
+async def _decision(sources: Sources, request: Request) -> Response:
+    Query(request, ())
+    return _json(decisions.one(request.path_params["request_id"], sources.recent()))
+
+
+async def _targets(sources: Sources, request: Request) -> Response:
+    Query(request, ())
+    return _json({"targets": targets.statuses(sources)})
+
+
+async def _explain(sources: Sources, request: Request) -> Response:
+    query = Query(request, ("dialect", "state", "seed"))
+    dialect = query.choice("dialect", DEFAULT_DIALECT)
+    state = query.choice("state", State.LIVE)
+    seed = query.number("seed", None, 0, MAX_SEED)
+    body = await _body(request, sources.settings().body_limit_bytes)
+    question = Question(body, dialect, secrets.randbelow(MAX_SEED) if seed is None else seed)
+    board = sources.board if state is State.LIVE else None
+    return _json(answer(question, sources.snapshot(), board, sources.clock.now()))
+
+
+PAGES = (
+    Page("/livez", Access.PUBLIC, _livez),
+    Page("/readyz", Access.PUBLIC, _readyz),
+    Page("/metrics", Access.METRICS, _metrics),
+    Page("/api/v1/status", Access.API, _status),
+    Page("/api/v1/targets", Access.API, _targets),
+    Page("/api/v1/decisions", Access.API, _decisions),
+    Page("/api/v1/decisions/{request_id}", Access.API, _decision),
+    Page("/api/v1/explain", Access.API, _explain, "POST"),
+)
+
+
+def application(sources: Sources) -> Starlette:
+    """All pages of the admin listener."""
+    routes = [Route(page.path, partial(_guarded, sources, page), methods=[page.method]) for page in PAGES]
+    return Starlette(routes=routes, exception_handlers={ProblemError: render})
+
+
+async def _guarded(sources: Sources, page: Page, request: Request) -> Response:
+    admit(request, page.access, sources.settings().admin_token)
+    return await page.serve(sources, request)
+
+
+async def _body(request: Request, limit_bytes: int) -> bytes:
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > limit_bytes:
+            raise ProblemError(413, f"The body is longer than `server.limits.body`, {limit_bytes} bytes.")
+    return bytes(body)
+
+
+def _json(value: object) -> Response:
+    return Response(msgspec.json.encode(value), media_type="application/json")

@@ -36,6 +36,17 @@ class KeyRing(Struct, frozen=True):
         return f"KeyRing(keys={len(self.keys)})"
 
 
+class AdminToken(Struct, frozen=True):
+    """The one token of the admin API, known by its digest only."""
+
+    pepper: Secret
+    digest: Secret
+
+    def fits(self, presented: bytes) -> bool:
+        """Whether this is the token; takes the same time whatever was presented."""
+        return hmac.compare_digest(self.digest.reveal(), digest_of(presented, self.pepper))
+
+
 def digest_of(key: bytes, pepper: Secret) -> str:
     """What is kept of a key: HMAC-SHA-256 under the pepper, in hexadecimal digits."""
     return hmac.digest(pepper.reveal().encode(), key, "sha256").hex()

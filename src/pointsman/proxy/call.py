@@ -14,7 +14,7 @@ from pointsman.http1.limits import AttemptLimits
 from pointsman.http1.reply import Reply
 from pointsman.http1.response_head import ResponseHead
 from pointsman.http1.server import Request
-from pointsman.proxy import reply_headers
+from pointsman.proxy import explain_header, reply_headers
 from pointsman.proxy.answer import OK
 from pointsman.proxy.parts import Parts
 from pointsman.proxy.streaming import StreamAnswer
@@ -33,6 +33,7 @@ class Call:
         self._parts, self._codec, self._request, self._reply = parts, codec, request, reply
         self._exchange, self._parsed, self._shows_details = exchange, parsed, shows_details
         self.answer: UnaryAnswer | StreamAnswer | None = None  # of the latest attempt
+        self.explains = False  # the caller wants to read the decision
 
     def send(self, target: Target) -> Awaitable[WireFailure | None]:
         """Begin an attempt; `conclude` what comes of it. No coroutine of its own: each one costs on every wake-up."""
@@ -93,6 +94,8 @@ class Call:
         """Header lines: who served, which rule picked it, and what had gone wrong before."""
         exchange, shows_details = self._exchange, self._shows_details
         picks = exchange.picks
+        if self.explains and shows_details:
+            content_type += explain_header.lines(exchange, self._parts.board, self._parts.clock.now())
         if picks:
             pick = picks[-1]
             who = reply_headers.who(exchange.group.name, pick.target, pick.mode, shows_details)

@@ -148,7 +148,9 @@ _UNKNOWN: dict[str, Broken] = {
     "limits": Broken(_server("limits: {bodies: 1}"), "server.limits.bodies", "Did you mean 'body'?"),
     "auth": Broken("version: 1\nauth: {mode: none, keyz: []} #!\n" + LOCAL + CHAT, "auth.keyz", "Did you mean 'keys'?"),
     "records": Broken(_top("records: {decision: {}}"), "records.decision", "Did you mean 'decisions'?"),
-    "decisions": Broken(_top("records: {decisions: {keep: 7d}}"), "records.decisions.keep", "max_bytes, path"),
+    "decisions": Broken(
+        _top("records: {decisions: {keep: 7d}}"), "records.decisions.keep", "max_bytes, max_rows, path"
+    ),
     "logs": Broken(_top("logs: {request: true}"), "logs.request", "Did you mean 'requests'?"),
     "provider": Broken(_provider("apikey: x"), "providers.local.apikey", "Did you mean 'api_key'?"),
     "provider timeouts": Broken(_provider("timeouts: {conect: 1s}"), "providers.local.timeouts.conect", "'connect'?"),

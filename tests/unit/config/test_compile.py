@@ -34,8 +34,10 @@ def test_the_least_file_has_the_documented_defaults(tmp_path: Path) -> None:
         drain_s=30,
         decisions_path=Path("/home/a/.local/state/pointsman/decisions.jsonl"),
         decisions_max_bytes=256 * 1024**2,
+        decisions_max_rows=10_000,
         log_level="info",
         log_requests=False,
+        admin_token=None,
     )
     assert (str(loaded.settings.listen), str(loaded.settings.admin_listen)) == ("127.0.0.1:4000", "127.0.0.1:4001")
 

@@ -7,7 +7,7 @@ import pytest
 from pointsman.config.load import Loaded
 from pointsman.domain.request import Scope
 from pointsman.testing import keys
-from tests.unit.config.samples import HASH, LOCAL, VALID, load_text
+from tests.unit.config.samples import HASH, LOCAL, VALID, load_text, problem
 
 KEY = "pm_of-ci"
 GROUPS = """\
@@ -126,3 +126,57 @@ def test_settings_and_snapshot_show_neither_pepper_nor_hash(tmp_path: Path) -> N
     assert keys.PEPPER not in shown
     assert str(keys.declaration(KEY)["hash"])[-64:-40] not in shown
     assert HASH not in shown
+
+
+# --- the admin token
+
+
+def load_token(folder: Path, mode: str, token: str = KEY) -> Loaded:
+    hashed = keys.declaration(token)["hash"]
+    head = f"version: 1\nauth: {{mode: {mode}, pepper: {keys.PEPPER}, admin_token: '{hashed}'}}\n"
+    return load_text(folder, f"{head}{LOCAL}{GROUPS}")
+
+
+@pytest.mark.parametrize("mode", ["none", "keys"])
+def test_admin_token_opens_whoever_may_call(tmp_path: Path, mode: str) -> None:
+    token = load_token(tmp_path, mode).settings.admin_token
+
+    assert token is not None
+    assert token.fits(KEY.encode())
+    assert not token.fits(KEY.encode() + b"x")
+
+
+def test_admin_token_is_no_key_of_a_caller(tmp_path: Path) -> None:
+    ring = load_token(tmp_path, "keys").snapshot.keys
+
+    assert ring is not None
+    assert ring.find(KEY.encode()) is None
+
+
+@pytest.mark.case("I14")
+def test_admin_token_shows_nothing_of_itself(tmp_path: Path) -> None:
+    loaded = load_token(tmp_path, "none")
+
+    hashed = str(keys.declaration(KEY)["hash"])
+    assert hashed.removeprefix("hmac-sha256:") not in repr(loaded)
+    assert keys.PEPPER not in repr(loaded)
+
+
+@pytest.mark.parametrize("mode", ["none", "keys"])
+def test_admin_token_whose_pepper_is_lost_is_refused(tmp_path: Path, mode: str) -> None:
+    text = f"version: 1\nauth: {{mode: {mode}, admin_token: '{HASH}'}}\n{LOCAL}{GROUPS}"
+
+    found = problem(tmp_path, text, {"XDG_STATE_HOME": str(tmp_path)})
+
+    assert found.path == "auth.pepper"
+    assert found.message.startswith("keys are declared, but there is no pepper at")
+
+
+def test_hash_of_the_admin_token_may_come_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "hash").write_text(f"{keys.declaration(KEY)['hash']}\n")
+    head = f"version: 1\nauth: {{mode: none, pepper: {keys.PEPPER}, admin_token: 'file:{tmp_path}/hash'}}\n"
+
+    token = load_text(tmp_path, f"{head}{LOCAL}{GROUPS}").settings.admin_token
+
+    assert token is not None
+    assert token.fits(KEY.encode())

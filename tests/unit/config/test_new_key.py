@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.config.new_key import NewKey, create_key, new_secret
+from pointsman.config.new_key import NewKey, create_admin_token, create_key, new_secret
 from pointsman.config.pepper import pepper_path
 from pointsman.config.problems import ConfigError
 from pointsman.domain.access import CallerKey
 from pointsman.domain.request import Scope
 from pointsman.testing import keys
-from tests.unit.config.samples import CHAT, HEAD, LOCAL, NAME, load_text
+from tests.unit.config.samples import CHAT, HASH, HEAD, LOCAL, NAME, load_text
 
 NOW_UTC_S = 1_800_000_000.0
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -139,3 +139,52 @@ def test_faulty_option_is_named_with_its_fix(tmp_path: Path, wanted: dict[str, o
 @pytest.mark.parametrize("text", ["auth: 5\nversion: 1\n", "auth: {keys: 5}\nversion: 1\n", "]"])
 def test_file_without_a_place_for_keys_is_refused(tmp_path: Path, text: str) -> None:
     assert NAME in refusal(tmp_path, text)
+
+
+# --- the admin token
+
+
+def test_admin_token_is_known_by_its_beginning_and_opens_where_it_is_declared(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    path.write_text(HEAD + LOCAL + CHAT)
+
+    made = create_admin_token(path, environ=environ(tmp_path))
+
+    head = HEAD.replace("auth: {mode: none}", f"auth: {{mode: none, {made.declaration}}}")
+    token = load_text(tmp_path, f"{head}{LOCAL}{CHAT}", environ(tmp_path)).settings.admin_token
+    assert re.fullmatch(r"pm_admin_[0-9A-Za-z]{49}", made.secret.reveal())
+    assert token is not None
+    assert token.fits(made.secret.reveal().encode())
+    assert made.pepper_path == pepper_path(environ(tmp_path))
+
+
+def test_new_admin_token_takes_the_place_of_the_old_one_under_the_same_pepper(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    path.write_text(HEAD + LOCAL + CHAT)
+    old = create_admin_token(path, environ=environ(tmp_path))
+    pepper = pepper_path(environ(tmp_path)).read_text()
+    path.write_text(HEAD.replace("mode: none", f"mode: none, {old.declaration}") + LOCAL + CHAT)
+
+    new = create_admin_token(path, environ=environ(tmp_path))
+
+    assert new.declaration != old.declaration
+    assert pepper_path(environ(tmp_path)).read_text() == pepper
+
+
+def test_lost_pepper_of_an_admin_token_is_not_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    path.write_text(HEAD.replace("mode: none", f"mode: none, admin_token: '{HASH}'") + LOCAL + CHAT)
+
+    with pytest.raises(ConfigError, match="there is no pepper"):
+        create_admin_token(path, environ=environ(tmp_path))
+    with pytest.raises(ConfigError, match="there is no pepper"):
+        create_key(path, {"name": "ci"}, environ=environ(tmp_path), now_utc_s=NOW_UTC_S)
+
+
+def test_admin_token_for_a_broken_section_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    path.write_text("version: 1\nauth: {mode: kyes}\n" + LOCAL + CHAT)
+
+    with pytest.raises(ConfigError, match=r"auth\.mode"):
+        create_admin_token(path, environ=environ(tmp_path))
+    assert not pepper_path(environ(tmp_path)).exists()

@@ -7,7 +7,7 @@ import pytest
 from pointsman.config.rules import needs_key
 from pointsman.config.schema import ProviderEntry
 from pointsman.domain.policy import Timeouts
-from tests.unit.config.samples import CHAT, HEAD, KEYS, LOCAL, VALID, load_text, problem, refused
+from tests.unit.config.samples import CHAT, HASH, HEAD, KEYS, LOCAL, VALID, load_text, problem, refused
 
 ELSEWHERE = ["0.0.0.0:5000", "'[::]:5000'", "10.0.0.1:5000", "gateway.example:5000"]
 
@@ -36,12 +36,28 @@ def test_a_door_with_keys_may_be_anywhere(tmp_path: Path, address: str) -> None:
 
 @pytest.mark.parametrize("head", [HEAD, KEYS])
 @pytest.mark.parametrize("address", ELSEWHERE)
-def test_metrics_ask_for_no_key_and_so_stay_on_loopback(tmp_path: Path, head: str, address: str) -> None:
+def test_without_an_admin_token_the_admin_listener_stays_on_loopback(tmp_path: Path, head: str, address: str) -> None:
     found = problem(tmp_path, f"{head}{LOCAL}{CHAT}server: {{admin_listen: {address}}}\n")
 
     assert found.path == "server.admin_listen"
-    assert found.message == "it asks for no key, so only loopback addresses are allowed"
-    assert found.fix == "Listen on 127.0.0.1:5000."
+    assert found.message == "without an admin token only loopback addresses are allowed"
+    assert found.fix == "Set `auth.admin_token`, or listen on 127.0.0.1:5000."
+
+
+@pytest.mark.parametrize("mode", ["none", "keys"])
+@pytest.mark.parametrize("address", ELSEWHERE)
+def test_admin_listener_with_a_token_may_be_anywhere(tmp_path: Path, mode: str, address: str) -> None:
+    head = f"version: 1\nauth: {{mode: {mode}, pepper: pepper-0123456789, admin_token: '{HASH}'}}\n"
+
+    loaded = load_text(tmp_path, f"{head}{LOCAL}{CHAT}server: {{admin_listen: {address}}}\n")
+
+    assert loaded.settings.admin_listen.port == 5000
+
+
+def test_faulty_admin_token_is_the_only_problem_of_an_address_that_needs_one(tmp_path: Path) -> None:
+    head = "version: 1\nauth: {mode: none, pepper: pepper-0123456789, admin_token: secret}\n"
+
+    assert problem(tmp_path, f"{head}{LOCAL}{CHAT}server: {{admin_listen: 0.0.0.0:5000}}\n").path == "auth.admin_token"
 
 
 def test_an_unreadable_mode_is_not_taken_for_an_open_door(tmp_path: Path) -> None:

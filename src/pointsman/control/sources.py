@@ -1,0 +1,25 @@
+"""What the admin API reads, all of it live."""
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from pointsman.config.settings import Settings
+from pointsman.domain.ports import Clock
+from pointsman.domain.snapshot import Snapshot
+from pointsman.observability.recent import RecentDecisions
+from pointsman.signals.board import SignalBoard
+
+
+class Sources(Struct, frozen=True, eq=False):
+    """Built once by `app.py`. Nothing here is written to."""
+
+    exposition: Callable[[], bytes]  # all metrics
+    attempts: Callable[[], Mapping[str, Mapping[str, int]]]  # that have ended, by target and outcome class
+    status: Callable[[], Mapping[str, object]]
+    is_ready: Callable[[], bool]
+    snapshot: Callable[[], Snapshot]
+    settings: Callable[[], Settings]
+    recent: Callable[[], RecentDecisions]  # up to the request that has just ended
+    board: SignalBoard
+    clock: Clock

@@ -1,0 +1,29 @@
+"""`x-pointsman-explain: full`: the latest decision of a request in one line, for callers who may know."""
+
+from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.domain.request import Caller, Scope
+from pointsman.http1.header_block import HeaderBlock
+from pointsman.routing.exchange import Exchange, Signals
+from pointsman.routing.explanation import line
+
+NAME = b"x-pointsman-explain"
+LINE_START = b"\r\n%b:" % NAME  # in a head in lower case: looked for in every request
+_FULL = b"full"
+
+
+def is_asked(headers: HeaderBlock, caller: Caller) -> bool:
+    """True: the caller may have it. Raises GatewayError: 400 for another value, 403 without the scope."""
+    if headers[NAME].lower() != _FULL:
+        raise GatewayError(ErrorKind.BAD_REQUEST, f"The header '{NAME.decode()}' takes the value 'full' only.")
+    if Scope.EXPLAIN not in caller.scopes:
+        text = f"This API key lacks the scope '{Scope.EXPLAIN}', which the header '{NAME.decode()}' needs. "
+        raise GatewayError(ErrorKind.PERMISSION_DENIED, text + "Leave it out, or ask the operator of this gateway.")
+    return True
+
+
+def lines(exchange: Exchange, signals: Signals, now: float) -> bytes:
+    """The header line; none before the first decision."""
+    if not exchange.decisions:
+        return b""
+    told = line(exchange.decisions[-1], signals.view(exchange.group, now), now)
+    return b"%b: %b\r\n" % (NAME, told.encode())
