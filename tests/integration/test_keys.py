@@ -183,8 +183,10 @@ def test_list_shows_what_the_key_may_use(run: Any, gateway: Any, key: str, names
 
 
 PROBES = ("/", "/v1", "/v1/", "/livez", "/readyz")
-MODEL_CALLS = tuple(f"{prefix}/chat/completions" for prefix in ("", "/v1", "/v1/v1"))
-FOR_ANY_KEY = tuple(f"{prefix}/models{rest}" for prefix in ("", "/v1", "/v1/v1") for rest in ("", "/small"))
+PREFIXES = ("", "/v1", "/v1/v1")
+POSTS = ("/chat/completions", "/messages", "/messages/count_tokens")
+MODEL_CALLS = tuple(prefix + path for prefix in PREFIXES for path in POSTS)
+FOR_ANY_KEY = tuple(f"{prefix}/models{rest}" for prefix in PREFIXES for rest in ("", "/small"))
 NOWHERE = (
     "/x", "/metrics", "/v1/embeddings", "/V1/models", "/v1//models", "/v1/../v1/models", "/v1/%2e%2e/models",
     "/v1%2fmodels", "/v1/models;x", "/v1/models.", "/v1/models%00", "/v1/chat/completions/", "/v1/chat/completions%20",
