@@ -34,6 +34,8 @@ from pointsman.proxy.parts import Parts
 from pointsman.proxy.recorder import Recorder
 from pointsman.proxy.server import FrontDoor
 from pointsman.reload import Reloader
+from pointsman.routing.router import standing
+from pointsman.routing.scorers import SCORE, Verdict
 from pointsman.signals.board import SignalBoard
 from pointsman.upstream.client import Upstream
 
@@ -169,6 +171,9 @@ class App:
         gauge = self.metrics.live_gauge
         gauge("in_flight", "Attempts on their way.", ("target",), self._in_flight)
         gauge("breaker_state", "0 closed, 0.5 half-open, 1 open.", ("target",), self._breakers)
+        text = "Score of a target beside the others of its group; higher is better."
+        gauge("adaptive_routing_target_score", text, ("group", "target"), self._target_scores)
+        gauge("adaptive_routing_engaged", "1 while scores decide, 0 in fallback.", ("group",), self._engaged)
         gauge("connections", "Connections of callers.", (), lambda: [((), float(len(self._edge.connections)))])
         gauge("config_version", "Version of the configuration that is live.", (), self._config_version)
         gauge("records_dropped", "Decision records that were lost.", (), lambda: [((), float(self._decisions.dropped))])
@@ -189,6 +194,23 @@ class App:
         return [
             ((target.id,), BREAKER_VALUE[self.board.target_view(target, now).breaker]) for target in self._targets()
         ]
+
+    def _standings(self) -> Iterator[tuple[str, tuple[str, ...], Verdict]]:
+        now = self._clock.now()
+        for group in dict.fromkeys(self.live.snapshot.groups.values()):
+            found = standing(group, self.board.view(group, now))
+            if found is not None:
+                yield group.name, *found
+
+    def _target_scores(self) -> list[Sample]:
+        return [
+            ((name, target_id), score)
+            for name, target_ids, verdict in self._standings()
+            for target_id, score in zip(target_ids, verdict.terms.get(SCORE, ()), strict=False)
+        ]
+
+    def _engaged(self) -> list[Sample]:
+        return [((name,), float(verdict.fallback is None)) for name, _, verdict in self._standings()]
 
     def _config_version(self) -> list[Sample]:
         return [((), float(self.live.snapshot.config_version))]

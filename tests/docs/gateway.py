@@ -24,18 +24,21 @@ QUOTA = (
     ("x-internal-host", "secret"),
 )
 
+PRICE = "{price: {input: 1, output: 2}}"  # of every model of the provider that answers
+
 CONFIGURATION = """\
 version: 1
 server: {{listen: 127.0.0.1:0, admin_listen: 127.0.0.1:0, response_headers: {headers}}}
 auth: {auth}
 records: {{decisions: {{path: decisions.jsonl}}}}
 providers:
-  good: {{kind: vllm, base_url: '{good}', models: {{m: {{price: {{input: 1, output: 2}}}}}}}}
+  good: {{kind: vllm, base_url: '{good}', models: {{m: {price}, n: {price}}}}}
   bad: {{kind: vllm, base_url: '{bad}'}}
   limited: {{kind: vllm, base_url: '{limited}'}}
 models:
   one: {{targets: [{{model: good/m}}]}}
   two: {{strategy: failover, targets: [{{model: bad/m}}, {{model: good/m}}]}}
+  scored: {{strategy: blend, targets: [{{model: good/m}}, {{model: good/n}}]}}
   spent: {{on_all_unavailable: refuse, targets: [{{model: limited/m}}]}}
   foreign: {{targets: [{{model: good/m}}]}}
 """
@@ -53,7 +56,7 @@ REQUEST_HEADERS = (
     ("x-request-id", "callers-own-1"),
 )
 
-AUTH = keys.section(keys.declaration(KEY, models=["one", "two", "spent"], scopes=["chat", "explain"]))
+AUTH = keys.section(keys.declaration(KEY, models=["one", "two", "scored", "spent"], scopes=["chat", "explain"]))
 
 
 def ask(model: str, *headers: tuple[str, str], **fields: object) -> bytes:
@@ -65,6 +68,7 @@ PROBE = f"GET {{path}} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {KEY}\r\n\r\n"
 REQUESTS: dict[str, bytes] = {
     "whole": chat_request("one", headers=REQUEST_HEADERS),
     "streamed": ask("one", stream=True),
+    "scored": ask("scored"),
     "failed over": ask("two"),
     "rate limited": ask("spent"),
     "explained": ask("one", ("x-pointsman-explain", "full")),
@@ -88,7 +92,7 @@ REQUESTS: dict[str, bytes] = {
 PROBES = frozenset(("alive?", "ready?", "root"))
 STREAMS = frozenset(("streamed", "streamed message"))
 MESSAGES = frozenset(("message", "streamed message"))
-ROUTED = MESSAGES | frozenset(("whole", "streamed", "failed over", "rate limited", "explained", "HTTP/1.0"))
+ROUTED = MESSAGES | frozenset(("whole", "streamed", "scored", "failed over", "rate limited", "explained", "HTTP/1.0"))
 ERRORS = frozenset(
     (
         "rate limited", "no key", "foreign model", "unknown model", "not JSON", "wrong method", "wrong path", "no host",
@@ -126,7 +130,9 @@ async def _run(folder: Path, headers: str) -> Run:
     ):
         file = folder / "pointsman.yaml"
         urls = {"good": good.base_url, "bad": bad.base_url, "limited": limited.base_url}
-        file.write_text(CONFIGURATION.format(headers=headers, auth=json.dumps(AUTH), **urls), encoding="utf-8")
+        file.write_text(
+            CONFIGURATION.format(headers=headers, auth=json.dumps(AUTH), price=PRICE, **urls), encoding="utf-8"
+        )
         app = App(load(file, environ={}))
         await app.start()
         try:

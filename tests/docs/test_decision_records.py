@@ -9,10 +9,11 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from pointsman.domain.decision import AttemptRecord, DecisionMode, Exclusion, FinishReason
+from pointsman.domain.decision import AttemptRecord, DecisionMode, Exclusion, FallbackReason, FinishReason, Scores
 from pointsman.domain.outcome import OutcomeClass, Usage
 from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import Member, Target
+from pointsman.domain.view import Measured
 from pointsman.http1.client import WireFault
 from pointsman.http1.limits import Watchdog
 from pointsman.observability.decision_log import DecisionNote, DecisionRecord
@@ -20,6 +21,8 @@ from pointsman.proxy.recorder import CALLER_GONE_STATUS
 from pointsman.routing import eligibility
 from pointsman.routing.outcomes import OUTCOME_BY_STATUS, verdict
 from pointsman.routing.retry import GOES_ON
+from pointsman.routing.router import standing
+from pointsman.routing.strategies import STRATEGIES
 from pointsman.testing import builders
 from tests.docs import pages
 
@@ -43,6 +46,36 @@ def first_codes(heading: str, column: str) -> list[str]:
 )
 def test_every_field_is_documented_in_its_place(heading: str, struct: type[msgspec.Struct]) -> None:
     assert first_codes(heading, "field") == list(struct.__struct_fields__)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("field", list(Scores.__struct_fields__)),
+        ("number", list(Measured.__struct_fields__)),
+        ("fallback", list(FallbackReason)),
+    ],
+)
+def test_everything_in_scores_is_documented(column: str, words: list[str]) -> None:
+    (found,) = [table for table in pages.tables(pages.section(PAGE, "`scores`")) if column in table[0]]
+
+    assert [pages.code(row[column]) for row in found] == words
+
+
+@pytest.mark.parametrize("strategy", [name for name, found in STRATEGIES.items() if found.score is not None])
+def test_terms_of_every_strategy_are_documented(strategy: str) -> None:
+    (rows,) = [table for table in pages.tables(pages.section(PAGE, "`scores`")) if "strategy" in table[0]]
+    group = builders.group("chat", "a/m", "b/m", strategy=strategy)
+    view = builders.group_view(builders.view(), builders.view())
+
+    engaged = standing(group, msgspec.structs.replace(view, served=50, measured=(builders.measured(samples=9),) * 2))
+    fresh = standing(group, view)
+
+    assert engaged is not None
+    assert fresh is not None
+    documented = {pages.code(row["strategy"]): row["terms"].partition("; in fallback ") for row in rows}[strategy]
+    assert pages.codes(documented[0]) == list(engaged[1].terms)
+    assert pages.codes(documented[2] or documented[0]) == list(fresh[1].terms)
 
 
 def test_example_has_every_field_and_no_other() -> None:

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from pointsman.domain.decision import Decision, DecisionMode
 from pointsman.domain.outcome import Outcome, OutcomeClass
-from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, OnAllUnavailable, Retry
+from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, Blend, OnAllUnavailable, P2c, Retry
 from pointsman.domain.target import ModelGroup
-from pointsman.domain.view import Breaker, GroupView, PauseCause, TargetView
+from pointsman.domain.view import Breaker, GroupView, Measured, PauseCause, TargetView
 from pointsman.routing import retry
 from pointsman.routing import strategies as routing_strategies
 from pointsman.routing.exchange import Exchange, Finish, Wait
@@ -37,6 +37,31 @@ views = st.builds(
 
 
 prices = st.none() | st.builds(builders.price, st.floats(0.0, 1e6), st.floats(0.0, 1e6))
+times_s = st.none() | st.sampled_from([1e-9, 0.3, 0.3, 600.0]) | st.floats(1e-6, 1e6)
+numbers = st.builds(
+    Measured,
+    in_flight=st.integers(0, 3) | st.integers(0, 10_000),
+    overdue=st.integers(0, 64),
+    samples=st.sampled_from([0, 1, 500]),
+    ttft_s=times_s,
+    unary_s=times_s,
+    ttfb_s=times_s,
+    failure_ratio=st.none() | st.floats(0.0, 1.0),
+)
+routing = st.fixed_dictionaries(
+    {
+        "blend": st.builds(
+            Blend,
+            enabled=st.booleans(),
+            latency_weight=st.sampled_from([1e-9, 1.0, 100.0]),
+            cost_weight=st.sampled_from([0.0, 0.5]),
+            load_weight=st.sampled_from([0.0, 0.25, 100.0]),
+            exploration_ratio=st.floats(0.0, 0.5),
+            min_samples=st.sampled_from([0, 50]),
+        ),
+        "p2c": st.builds(P2c, enabled=st.booleans(), min_weight_fraction=st.floats(0.0, 0.5)),
+    }
+)
 
 
 class Situation(Struct, frozen=True):
@@ -59,15 +84,19 @@ def situations(draw: st.DrawFn) -> Situation:
     ids = [f"{number}/m" for number in range(count)]
     members = [(target_id, draw(weights)) for target_id in ids]
     charged = {target_id: price for target_id in ids if (price := draw(prices)) is not None}
-    group = builders.group("chat", *members, strategy=draw(st.sampled_from(STRATEGIES)), prices=charged)
+    strategy = draw(st.sampled_from(STRATEGIES))
+    group = builders.group("chat", *members, strategy=strategy, prices=charged, **draw(routing))
     seen = draw(st.lists(views | st.just(TargetView()), min_size=count, max_size=count))
     credits = tuple(draw(st.lists(st.floats(-1e9, 1e9), min_size=count, max_size=count)))
     tried = draw(st.frozensets(st.sampled_from(ids)))
-    return Situation(group, builders.group_view(*seen, turn_credits=credits), tried, draw(st.integers(0, 999)))
+    measured = tuple(draw(st.lists(numbers, min_size=count, max_size=count)))
+    view = builders.group_view(*seen, turn_credits=credits, measured=measured, served=draw(st.sampled_from([0, 50])))
+    return Situation(group, view, tried, draw(st.integers(0, 999)))
 
 
 @pytest.mark.case("I28")
-@pytest.mark.req("X-13")
+@pytest.mark.req("X-13", "G-062", "R-024")
+@pytest.mark.bug("C-07")
 @given(situations())
 @THOROUGH
 def test_decision_is_sound_in_any_situation(seen: Situation) -> None:
@@ -79,6 +108,7 @@ def test_decision_is_sound_in_any_situation(seen: Situation) -> None:
     assert seen.tried <= excluded
     assert excluded.isdisjoint(decision.candidates)
     assert all(math.isfinite(share) and share >= 0 for share in decision.shares)
+    assert _scores_are_sound(decision)
     if decision.pick is None:
         assert excluded == {member.target.id for member in seen.group.members}
     else:
@@ -87,12 +117,30 @@ def test_decision_is_sound_in_any_situation(seen: Situation) -> None:
         assert 0 < decision.pick.propensity <= 1
 
 
+def _scores_are_sound(decision: Decision) -> bool:
+    """Finite; in [0, 1] those that are scores; one per candidate."""
+    terms = {} if decision.scores is None else decision.scores.terms
+    values = [value for term in terms.values() for value in term]
+    ratios = [value for name, term in terms.items() if name.endswith(("_score", "health")) for value in term]
+    return (
+        all(math.isfinite(value) and value >= 0 for value in values)
+        and all(value <= 1 for value in ratios)
+        and all(len(term) == len(decision.candidates) for term in terms.values())
+        and _keeps_the_floor(terms.get("weight", (1.0,)), decision.group.policy.p2c)
+    )
+
+
+def _keeps_the_floor(drawn: tuple[float, ...], policy: P2c) -> bool:
+    return min(drawn) >= policy.min_weight_fraction * max(drawn)
+
+
 @given(situations())
 @THOROUGH
 def test_propensity_of_a_draw_is_the_share_of_the_pick(seen: Situation) -> None:
     decision = seen.decision()
 
-    if decision.pick is not None and decision.pick.mode in {DecisionMode.WEIGHTED, DecisionMode.COST}:
+    drawn = {DecisionMode.WEIGHTED, DecisionMode.COST}
+    if decision.pick is not None and (decision.scores is not None or decision.pick.mode in drawn):
         share = dict(zip(decision.candidates, decision.shares, strict=True))[decision.pick.target.id]
         assert decision.pick.propensity == share
 
@@ -163,7 +211,7 @@ class World:
                 command = exchange.resume(self.now)
                 continue
             assert self.now < deadline, "an attempt began after the deadline"
-            lease = self.board.started(command.target, caller, self.now, is_probe=command.is_probe)
+            lease = self.board.started(command.target, caller, self.now, is_probe=command.is_probe, facts=ask.facts)
             outcome = left.pop(0) if left else builders.outcome("upstream_fault", status=503)
             self.now = min(self.now + outcome.duration_s, deadline)
             self.board.record(lease, outcome, self.now, self.group.policy.cooldown)

@@ -50,7 +50,7 @@ class Group(Struct, frozen=True, forbid_unknown_fields=True):
     """Targets with their weights, in declared order, and how they are chosen from."""
 
     targets: dict[str, float]
-    strategy: Literal["weighted", "round_robin", "failover", "cost"] = "weighted"
+    strategy: Literal["weighted", "round_robin", "failover", "cost", "least_busy", "p2c", "blend"] = "weighted"
     on_all_unavailable: OnAllUnavailable = OnAllUnavailable.AUTO
     retry: Limits = Limits()
     prices: dict[str, Charged] = {}  # a target without one has none that is known

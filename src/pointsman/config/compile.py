@@ -16,10 +16,10 @@ from pointsman.config.prices import price_of
 from pointsman.config.rules import needs_key
 from pointsman.config.schema import ConfigFile, GroupEntry, ProviderEntry, TimeoutsSection
 from pointsman.config.settings import DECISIONS_FILE, Settings
-from pointsman.config.strategy import Choice, choose
+from pointsman.config.strategy import Choice, choose, explained
 from pointsman.config.targets import place_of, same_as, upstream_model
 from pointsman.domain.access import AdminToken, KeyRing
-from pointsman.domain.policy import Cooldown, Retry, RoutingPolicy, Timeouts
+from pointsman.domain.policy import Blend, Cooldown, P2c, Retry, RoutingPolicy, Timeouts
 from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Member, ModelGroup, Provider, Target, Terminator
@@ -91,6 +91,8 @@ def _group_notes(name: str, entry: GroupEntry, snapshot: Snapshot) -> Iterable[s
     shares = "/".join(f"{member.weight:g}" for member in group.members)
     detail = order if policy.strategy == "failover" else shares
     yield f"{name}: {policy.strategy} ({detail}) because {policy.strategy_reason}"
+    if (explanation := explained(policy)) is not None:
+        yield f"{name}: {policy.strategy}: {explanation}"
     missing = [m.target.id for m, target in zip(group.members, entry.targets, strict=True) if target.weight is None]
     if 0 < len(missing) < len(group.members):
         yield f"{name}: {', '.join(missing)} has no weight and so weighs {_DEFAULT_WEIGHT:g}"
@@ -163,10 +165,14 @@ def _account(entry: ProviderEntry, credential_key: bytes) -> str:
 
 
 def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPolicy:
+    routing_policy = entry.routing_policy
     return RoutingPolicy(
         strategy=choice.strategy,
         strategy_reason=choice.reason,
         compares_prices=STRATEGIES[choice.strategy].compares_prices,
+        reads=STRATEGIES[choice.strategy].reads,
+        blend=Blend(**routing_policy.blend.model_dump()),
+        p2c=P2c(**routing_policy.p2c.model_dump()),
         on_all_unavailable=entry.on_all_unavailable,
         cooldown=Cooldown(base_s=config.cooldown.base, max_s=config.cooldown.max),
         retry=Retry(**config.retry.model_dump()),

@@ -52,10 +52,14 @@ def warn_of_unpriced(document: Document, snapshot: Snapshot) -> None:
     for name, group in snapshot.groups.items():
         if name != group.name or not group.policy.compares_prices:
             continue
-        for index, member in enumerate(group.members):
-            if member.weight and member.target.price is None:
-                message = f"the price of {member.target.id} is not known, so it is picked last"
-                document.warn(("models", name, "targets", index), message, _how_to_price(member.target))
+        members = [(index, member.target) for index, member in enumerate(group.members) if member.weight]
+        unpriced = [(index, target) for index, target in members if target.price is None]
+        if group.policy.reads and len(unpriced) == len(members):
+            continue  # prices are one score of several, and here they say nothing
+        so = "its cost counts as neither high nor low" if group.policy.reads else "it is picked last"
+        for index, target in unpriced:
+            message = f"the price of {target.id} is not known, so {so}"
+            document.warn(("models", name, "targets", index), message, _how_to_price(target))
 
 
 def notes_of(snapshot: Snapshot) -> tuple[str, ...]:

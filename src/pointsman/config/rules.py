@@ -34,6 +34,7 @@ def check(document: Document, config: ConfigFile) -> None:
     for name, group in config.models.items():
         _check_targets(document, config, name)
         _check_weights(document, ("models", name, "targets"), group)
+        _check_routing_policy(document, ("models", name, "routing_policy"), group)
     _check_prices(document, config)
     if not config.models and document.is_whole(("models",)):
         document.warn(("models",), "there is no model group: nothing can be asked for", "Add one under `models`.")
@@ -186,3 +187,14 @@ def _targets(config: ConfigFile, group: GroupEntry) -> Iterator[str]:
     for provider, reference in filter(None, map(place_of, group.targets)):
         if provider in config.providers:
             yield f"{provider}/{upstream_model(config.providers[provider], reference)}"
+
+
+def _check_routing_policy(document: Document, path: KeyPath, group: GroupEntry) -> None:
+    """Also of a strategy that is switched off: it must be sound when it is switched on again (R-007)."""
+    blend = group.routing_policy.blend
+    if blend.latency_weight == blend.cost_weight == blend.load_weight == 0:
+        fix = "Give one a weight above 0; to stop blending, write enabled: false."
+        document.add((*path, "blend"), "all weights are 0, so that chance alone would pick", fix)
+    for name in sorted(group.routing_policy.model_fields_set - {group.strategy}):
+        fix = f"Write strategy: {name}, or remove it."
+        document.warn((*path, name), f"has no effect: the strategy of this group is not {name}", fix)

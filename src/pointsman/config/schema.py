@@ -6,7 +6,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from pointsman.config import settings, values
 from pointsman.config.scalars import reread
-from pointsman.domain.policy import Cooldown, OnAllUnavailable, Retry, Timeouts
+from pointsman.domain.policy import Blend, Cooldown, OnAllUnavailable, P2c, Retry, Timeouts
 from pointsman.domain.request import Dialect
 
 _MAX_WEIGHT = 1e9  # a sum of weights must stay finite
@@ -16,6 +16,9 @@ _MAX_ROWS = 100_000  # more would not fit into what memory has for them
 _MAX_BUDGET = 1e6
 _MAX_USD = 1e6  # far above every price, and sums of costs stay finite
 _MAX_TOKENS = 1_000_000_000
+_MAX_BLEND_WEIGHT = 100  # a typo must not make one score all that counts (R-005)
+_MAX_HALF = 0.5  # more would send most requests where the scores say not to (R-021)
+_MAX_SAMPLES = 1_000_000
 
 Duration = Annotated[float, BeforeValidator(values.duration_s)]
 Size = Annotated[int, BeforeValidator(values.size_bytes)]
@@ -25,6 +28,9 @@ Version = Annotated[int, BeforeValidator(reread), AfterValidator(values.version)
 Weight = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_WEIGHT), BeforeValidator(reread)]
 Requests = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_BUDGET), BeforeValidator(reread)]
 Ratio = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1), BeforeValidator(reread)]
+BlendWeight = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_BLEND_WEIGHT), BeforeValidator(reread)]
+HalfRatio = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_HALF), BeforeValidator(reread)]
+Samples = Annotated[int, Field(ge=0, le=_MAX_SAMPLES), BeforeValidator(reread)]
 Connections = Annotated[int, Field(ge=1, le=_MAX_CONNECTIONS), BeforeValidator(reread)]
 Rows = Annotated[int, Field(ge=0, le=_MAX_ROWS), BeforeValidator(reread)]
 Attempts = Annotated[Annotated[int, Field(ge=1, le=_MAX_ATTEMPTS)] | None, BeforeValidator(reread)]
@@ -47,10 +53,10 @@ HeaderName = Annotated[str, AfterValidator(values.header_name)]
 HeaderValue = Annotated[str, AfterValidator(values.header_value)]
 OnUnavailable = Annotated[OnAllUnavailable, Field(strict=False)]  # from its text
 Dialects = Annotated[list[Annotated[Dialect, Field(strict=False)]], AfterValidator(values.dialects)] | None
-Strategy = Literal["weighted", "round_robin", "failover", "cost"]
+Strategy = Literal["weighted", "round_robin", "failover", "cost", "least_busy", "p2c", "blend"]
 Kind = Literal["openai", "anthropic", "openrouter", "vllm", "llamacpp", "ollama"]
 
-_TIMEOUTS, _COOLDOWN, _RETRY = Timeouts(), Cooldown(), Retry()
+_TIMEOUTS, _COOLDOWN, _RETRY, _BLEND, _P2C = Timeouts(), Cooldown(), Retry(), Blend(), P2c()
 
 
 class Section(BaseModel):
@@ -189,6 +195,31 @@ class TargetEntry(Section):
     weight: Weight | None = None
 
 
+class BlendSection(Section):
+    """`models.GROUP.routing_policy.blend`."""
+
+    enabled: Flag = _BLEND.enabled
+    latency_weight: BlendWeight = _BLEND.latency_weight
+    cost_weight: BlendWeight = _BLEND.cost_weight
+    load_weight: BlendWeight = _BLEND.load_weight
+    exploration_ratio: HalfRatio = _BLEND.exploration_ratio
+    min_samples: Samples = _BLEND.min_samples
+
+
+class P2cSection(Section):
+    """`models.GROUP.routing_policy.p2c`."""
+
+    enabled: Flag = _P2C.enabled
+    min_weight_fraction: HalfRatio = _P2C.min_weight_fraction
+
+
+class RoutingPolicySection(Section):
+    """`models.GROUP.routing_policy`: each part is for the strategy of its name."""
+
+    blend: BlendSection = BlendSection()
+    p2c: P2cSection = P2cSection()
+
+
 class GroupEntry(Section):
     """`models.GROUP`."""
 
@@ -198,6 +229,7 @@ class GroupEntry(Section):
     same_model: Annotated[bool | None, BeforeValidator(reread)] = None
     targets: list[TargetEntry]
     on_all_unavailable: OnUnavailable = OnAllUnavailable.AUTO
+    routing_policy: RoutingPolicySection = RoutingPolicySection()
 
 
 class CooldownSection(Section):

@@ -1,10 +1,11 @@
 """Which strategy a group gets, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from pointsman.config.schema import GroupEntry
+from pointsman.domain.policy import RoutingPolicy
 
 _UNLIKE = "listed order, so that price never chooses between quality levels by accident"
 
@@ -29,3 +30,30 @@ def choose(group: GroupEntry, identities: Sequence[str]) -> Choice:
     if group.same_model is None and len(set(identities)) == 1:
         return Choice("weighted", f"no strategy named, and all targets are the model {identities[0]}: equal weights")
     return Choice("failover", f"no strategy named, and the targets are unlike models: {_UNLIKE}")
+
+
+def explained(policy: RoutingPolicy) -> str | None:
+    """What a strategy with settings of its own is going to do; None: it has none."""
+    explanation = _EXPLANATIONS.get(policy.strategy)
+    return None if explanation is None else explanation(policy)
+
+
+def _blend(policy: RoutingPolicy) -> str:
+    blend = policy.blend
+    if not blend.enabled:
+        return _OFF
+    return (
+        f"latency counts {blend.latency_weight:g}, cost {blend.cost_weight:g} and load {blend.load_weight:g}, "
+        f"{blend.exploration_ratio:.3g} of the requests explore; by weight and load until {blend.min_samples} "
+        "requests are answered"
+    )
+
+
+def _p2c(policy: RoutingPolicy) -> str:
+    if not policy.p2c.enabled:
+        return _OFF
+    return f"every target keeps {policy.p2c.min_weight_fraction:.3g} of the best one's chance to be drawn"
+
+
+_OFF = "it is switched off, and traffic is shared by weight"
+_EXPLANATIONS: dict[str, Callable[[RoutingPolicy], str]] = {"blend": _blend, "p2c": _p2c}

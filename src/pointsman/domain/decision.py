@@ -1,10 +1,12 @@
 """What was decided and why: the part of a request that can be explained and replayed."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from msgspec import Struct
 
 from pointsman.domain.target import ModelGroup, Target
+from pointsman.domain.view import Measured
 
 
 class Exclusion(StrEnum):
@@ -35,9 +37,22 @@ class DecisionMode(StrEnum):
     ROUND_ROBIN = "round_robin"
     FAILOVER = "failover"
     COST = "cost"
+    LEAST_BUSY = "least_busy"
+    P2C = "p2c"
+    BLEND = "blend"
+    EXPLORATION = "exploration"  # not the best one, so that the others stay measured
+    FALLBACK = "fallback"  # the strategy's scores are switched off, or not known well enough
     PROBE = "probe"  # a recovering target takes this request as its one trial
     SINGLE = "single"  # nothing to choose: no strategy ran, no state advanced (G-081)
     PANIC = "panic"  # everything was unavailable; the least bad target is tried
+
+
+class FallbackReason(StrEnum):
+    """Why scores do not decide."""
+
+    DISABLED = "disabled"  # the kill switch
+    WARMING = "warming"  # too few requests have been served
+    NO_SIGNAL = "no_signal"  # the latency of too few targets is known
 
 
 class FinishReason(StrEnum):
@@ -100,6 +115,14 @@ class Estimate(Struct, frozen=True, gc=False):
 NO_ESTIMATES: tuple[Estimate, ...] = ()
 
 
+class Scores(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a strategy compared, in the order of the candidates."""
+
+    measured: tuple[Measured, ...]
+    terms: Mapping[str, tuple[float, ...]]  # by name
+    fallback: FallbackReason | None = None  # why the terms did not decide
+
+
 class Decision(Struct, frozen=True, gc=False):
     """A pick, or the reasons why there is none."""
 
@@ -109,6 +132,7 @@ class Decision(Struct, frozen=True, gc=False):
     shares: tuple[float, ...] = ()  # long-run fraction of traffic of each candidate; sums to 1
     excluded: tuple[Excluded, ...] = ()
     estimates: tuple[Estimate, ...] = NO_ESTIMATES  # of each candidate; empty: the strategy does not compare prices
+    scores: Scores | None = None  # None: the strategy compares nothing, or did not run
 
 
 class AttemptRecord(Struct, frozen=True, gc=False):

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from pointsman.domain.view import Signal
+
 DEFAULT_MAX_ATTEMPTS = 4  # a fourth failure in a row is an outage, not bad luck
 
 
@@ -51,12 +53,33 @@ class Timeouts(Struct, frozen=True, cache_hash=True):
     total_stream_s: float = 3600.0  # streams: idle is the guard, not the total (F-06)
 
 
+class Blend(Struct, frozen=True):
+    """How the strategy `blend` weighs its scores; only their ratio matters (R-012)."""
+
+    enabled: bool = True  # false is the kill switch: traffic is shared by weight
+    latency_weight: float = 1.0  # what people notice first
+    cost_weight: float = 0.5  # a tenfold price outweighs a little speed
+    load_weight: float = 0.25  # enough to spread a burst, too little to outweigh twice the speed
+    exploration_ratio: float = 0.05  # one request in twenty keeps the scores of the others fresh
+    min_samples: int = 50  # requests before the scores are trusted: noise of single ones has evened out
+
+
+class P2c(Struct, frozen=True):
+    """How the strategy `p2c` draws its two candidates."""
+
+    enabled: bool = True  # false is the kill switch: traffic is shared by weight
+    min_weight_fraction: float = 0.05  # of the heaviest: a slow target stays measured, so that it can come back
+
+
 class RoutingPolicy(Struct, frozen=True):
     """Everything about a group that is not a target."""
 
     strategy: str
     strategy_reason: str  # why this one, for `check` and the trace
     compares_prices: bool = False  # the strategy does: lengths of requests are learned and estimated for it
+    reads: frozenset[Signal] = frozenset()  # what the strategy compares targets by
+    blend: Blend = Blend()
+    p2c: P2c = P2c()
     on_all_unavailable: OnAllUnavailable = OnAllUnavailable.AUTO
     cooldown: Cooldown = Cooldown()
     retry: Retry = Retry()

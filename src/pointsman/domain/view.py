@@ -4,6 +4,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+TYPICAL_INPUT_TOKENS = 1_000  # what latencies and scores are shown for
+TYPICAL_OUTPUT_TOKENS = 200
+
 
 class Breaker(StrEnum):
     """closed: traffic flows; open: paused; half_open: one probe decides."""
@@ -22,6 +25,27 @@ class PauseCause(StrEnum):
     MISSING = "missing"
 
 
+class Signal(StrEnum):
+    """What a strategy may read of its targets besides their pauses: nothing else is collected for it."""
+
+    IN_FLIGHT = "in_flight"
+    TTFT = "ttft"
+    TTFB = "ttfb"
+    FAILURES = "failures"
+
+
+class Measured(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What was measured of one target, as far as the strategy reads it; None: not read, or not known."""
+
+    in_flight: int
+    overdue: int = 0  # attempts that should have had their first content by now
+    samples: int = 0  # times that a latency was learned
+    ttft_s: float | None = None  # first content of a stream, for a prompt of usual length
+    unary_s: float | None = None  # a whole answer of usual length
+    ttfb_s: float | None = None  # first byte: the latest peak, on its way back to what is typical
+    failure_ratio: float | None = None  # share of attempts that fail
+
+
 class TargetView(Struct, frozen=True):
     """Numbers `decide()` may use. Reading one changes nothing."""
 
@@ -37,6 +61,8 @@ class GroupView(Struct, frozen=True):
     is_calm: bool  # every breaker is closed
     targets: tuple[TargetView, ...]
     turn_credits: tuple[float, ...]  # smooth weighted round robin: what each member is owed
+    measured: tuple[Measured, ...] = ()  # in the same order; empty: the strategy reads no signal
+    served: int = 0  # requests the group has answered; counted for strategies that read signals
 
 
 class LengthView(Struct, frozen=True, gc=False):

@@ -6,7 +6,8 @@ from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector,
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from pointsman.domain.outcome import Usage
+from pointsman.domain.decision import DecisionMode
+from pointsman.domain.outcome import OutcomeClass, Usage
 from pointsman.domain.view import Breaker
 from pointsman.observability.decision_log import DecisionRecord
 from pointsman.observability.tally import CounterTally, HistogramTally
@@ -14,6 +15,8 @@ from pointsman.observability.tally import CounterTally, HistogramTally
 DURATION_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 TTFT_BUCKETS_S = (0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 60)
 BREAKER_VALUE = {Breaker.CLOSED: 0.0, Breaker.HALF_OPEN: 0.5, Breaker.OPEN: 1.0}
+
+SCORED_MODES = frozenset((DecisionMode.BLEND, DecisionMode.EXPLORATION, DecisionMode.FALLBACK))
 
 Sample = tuple[tuple[str, ...], float]
 
@@ -45,6 +48,8 @@ class Metrics:
         self._attempts = counter("attempts", "Upstream calls by how they ended.", "target", "outcome")
         self._failovers = counter("failovers", "Attempts after the first one of a request.", "group")
         self._decisions = counter("decisions", "Decisions by the rule that picked.", "group", "mode")
+        text = "Requests of groups that score their targets, answered by the target of that decision."
+        self._adaptive = counter("adaptive_routing_decisions", text, "group", "mode")
         self._tokens = counter("tokens", "Tokens as providers counted them.", "target", "kind")
         self._cost = counter("cost_usd", "What attempts cost by the prices of their targets.", "target")
         self._reloads = counter("reloads", "Times the configuration was read again, by what came of it.", "result")
@@ -66,6 +71,14 @@ class Metrics:
         self._duration.observe([((record.group or "",), record.duration_s) for record in records])
         self._decisions.count(
             [(record.group or "", note.mode or "none") for record in records for note in record.decisions]
+        )
+        self._adaptive.count(
+            [
+                (record.group or "", attempt.mode)
+                for record in records
+                for attempt in record.attempts
+                if attempt.mode in SCORED_MODES and attempt.outcome_class == OutcomeClass.OK
+            ]
         )
         attempts = [attempt for record in records for attempt in record.attempts]
         self._attempts.count([(attempt.target_id, attempt.outcome_class) for attempt in attempts])

@@ -20,6 +20,7 @@ from pointsman.proxy.parts import Parts
 from pointsman.proxy.streaming import StreamAnswer
 from pointsman.proxy.unary import UnaryAnswer
 from pointsman.routing.exchange import Exchange, Finish
+from pointsman.signals.target_state import Lease
 from pointsman.upstream import request as upstream_request
 
 
@@ -35,13 +36,13 @@ class Call:
         self.answer: UnaryAnswer | StreamAnswer | None = None  # of the latest attempt
         self.explains = False  # the caller wants to read the decision
 
-    def send(self, target: Target) -> Awaitable[WireFailure | None]:
+    def send(self, target: Target, lease: Lease) -> Awaitable[WireFailure | None]:
         """Begin an attempt; `conclude` what comes of it. No coroutine of its own: each one costs on every wake-up."""
         parts, codec, facts = self._parts, self._codec, self._parsed.facts
         provider = self._exchange.ask.snapshot.providers[target.provider]
         if facts.stream:
             answer: UnaryAnswer | StreamAnswer = StreamAnswer(
-                codec, parts.limits, parts.clock, self._reply, self._stream_head, facts, provider.terminator
+                codec, parts.limits, parts.clock, self._reply, self._stream_head, facts, provider.terminator, lease
             )
         else:
             answer = UnaryAnswer(codec, parts.limits, parts.clock)

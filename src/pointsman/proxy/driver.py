@@ -10,12 +10,13 @@ from pointsman.domain.target import Target
 from pointsman.http1.client import WireFailure
 from pointsman.routing.exchange import Exchange, Finish, Send
 from pointsman.signals.board import SignalBoard
+from pointsman.signals.target_state import Lease
 
 
 class Sender(Protocol):
     """Sends attempts of one request; `Call` is the real one."""
 
-    def send(self, target: Target) -> Awaitable[WireFailure | None]: ...
+    def send(self, target: Target, lease: Lease) -> Awaitable[WireFailure | None]: ...
     def conclude(self, failure: WireFailure | None) -> Outcome:
         """The outcome of the attempt that has ended."""
         ...
@@ -27,16 +28,16 @@ class Sender(Protocol):
 
 async def drive(exchange: Exchange, call: Sender, board: SignalBoard, clock: Clock) -> Finish:
     """Run one request to its end. Every attempt is recorded once, synchronously, also a cancelled one (I3, I4)."""
-    caller, cooldown = exchange.ask.caller.name, exchange.group.policy.cooldown
+    caller, facts, cooldown = exchange.ask.caller.name, exchange.ask.facts, exchange.group.policy.cooldown
     command = exchange.start(clock.now())
     while not isinstance(command, Finish):
         if not isinstance(command, Send):
             await asyncio.sleep(command.until - clock.now())
             command = exchange.resume(clock.now())
             continue
-        lease = board.started(command.target, caller, clock.now(), is_probe=command.is_probe)
+        lease = board.started(command.target, caller, clock.now(), is_probe=command.is_probe, facts=facts)
         try:
-            outcome = call.conclude(await call.send(command.target))
+            outcome = call.conclude(await call.send(command.target, lease))
         except BaseException as error:
             outcome = call.abandoned("caller_gone" if isinstance(error, asyncio.CancelledError) else "internal_error")
             board.record(lease, outcome, clock.now(), cooldown)

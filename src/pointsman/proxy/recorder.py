@@ -94,8 +94,9 @@ def _note(decision: Decision) -> DecisionNote:
     if pick is None:
         return DecisionNote(None, None, 0.0, decision.candidates, decision.shares, excluded)
     return DecisionNote(
-        pick.mode, pick.target.id, pick.propensity, decision.candidates, decision.shares, excluded, decision.estimates
-    )
+        pick.mode, pick.target.id, pick.propensity, decision.candidates, decision.shares, excluded, decision.estimates,
+        decision.scores,
+    )  # fmt: skip
 
 
 def _summary(record: DecisionRecord) -> dict[str, object]:

@@ -19,6 +19,7 @@ from pointsman.http1.limits import UpstreamLimits
 from pointsman.http1.reply import ReadFlow, Reply
 from pointsman.http1.response_head import ResponseHead
 from pointsman.proxy.answer import OK, BaseAnswer, Fault, in_band_fault, wire_fault
+from pointsman.signals.target_state import Lease
 
 
 class StreamAnswer(BaseAnswer):
@@ -33,9 +34,11 @@ class StreamAnswer(BaseAnswer):
         head: Callable[[], bytes],
         facts: RequestFacts,
         terminator: Terminator,
+        lease: Lease,
     ) -> None:
         super().__init__(codec, limits, clock)
         self._reply, self._head, self._wants_usage = reply, head, facts.wants_usage
+        self._lease = lease
         self._is_lenient = terminator is Terminator.LENIENT
         self._decoder = codec.decoder(limits.event_bytes)
         self._flow: ReadFlow | None = None
@@ -111,6 +114,7 @@ class StreamAnswer(BaseAnswer):
         if facts.has_content and not self.has_content:
             self.has_content = True
             self._ttft_s = self._clock.now() - self._began_at
+            self._lease.answered()
         if facts.usage is not None:
             self.usage = facts.usage if self.usage is None else self.codec.usage_after(self.usage, facts.usage)
         self._finish_reason = facts.finish_reason or self._finish_reason

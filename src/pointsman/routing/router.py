@@ -13,14 +13,17 @@ from pointsman.domain.decision import (
     Decision,
     DecisionMode,
     Effects,
+    Estimate,
     Excluded,
     Picked,
+    Scores,
 )
 from pointsman.domain.derived import derived
 from pointsman.domain.ports import Rng
 from pointsman.domain.target import ModelGroup, Target
-from pointsman.domain.view import GroupView, LengthView
+from pointsman.domain.view import TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS, GroupView, LengthView
 from pointsman.routing import availability, costs, eligibility
+from pointsman.routing.scorers import Contest, Scorer, Verdict
 from pointsman.routing.strategies import STRATEGIES, Strategy
 
 NOBODY: frozenset[str] = frozenset()
@@ -41,7 +44,7 @@ def decide(
     """
     eligible = eligibility.split(ask, group)
     if view.is_calm and not tried and len(eligible.members) > 1:  # the usual case: all that are eligible are available
-        return _picked(_field(group, eligible.members), view, eligible.excluded, rng, lengths)
+        return _picked(ask, _field(group, eligible.members), view, eligible.excluded, rng, lengths)
     found = availability.split(group, eligible.members, view, tried)
     excluded = eligible.excluded + found.excluded
     if found.recovering and (not tried or not found.open):
@@ -50,7 +53,7 @@ def decide(
         return Decision(group, pick=None, excluded=excluded)
     if len(eligible.members) == 1:  # nothing to choose: no strategy runs, no state advances (G-081)
         return _only(group, found.open[0], excluded, DecisionMode.SINGLE, NO_EFFECTS)
-    return _picked(_field(group, found.open), view, excluded, rng, lengths)
+    return _picked(ask, _field(group, found.open), view, excluded, rng, lengths)
 
 
 def panic(decision: Decision, index: int) -> tuple[Decision, Picked]:
@@ -88,19 +91,58 @@ def _field(group: ModelGroup, candidates: tuple[int, ...]) -> _Field:
 
 
 def _picked(
-    field: _Field, view: GroupView, excluded: tuple[Excluded, ...], rng: Rng, lengths: LengthView | None
+    ask: Ask, field: _Field, view: GroupView, excluded: tuple[Excluded, ...], rng: Rng, lengths: LengthView | None
 ) -> Decision:
-    weights, estimates = field.weights, NO_ESTIMATES
-    if field.strategy.compares_prices:
+    strategy, weights, estimates = field.strategy, field.weights, NO_ESTIMATES
+    if strategy.compares_prices:
         estimates = costs.estimates(field.candidates, field.targets, lengths)
+    if strategy.score is not None:
+        contest = _contest(field, view, estimates, stream=ask.facts.stream)
+        return _scored(field, strategy.score, contest, excluded, rng, estimates)
+    if strategy.compares_prices:
         weights = costs.cheapest(weights, estimates)
     turn_credits = view.turn_credits
     if len(field.candidates) < len(turn_credits):
         turn_credits = tuple([turn_credits[index] for index in field.candidates])
-    pick = field.strategy.pick(weights, turn_credits, rng)
+    pick = strategy.pick(weights, turn_credits, rng)
     effects = NO_EFFECTS if pick.turn_credits is None else _turn(view, field.candidates, pick.turn_credits)
-    picked = Picked(field.targets[pick.index], field.strategy.mode, pick.propensity, effects)
+    picked = Picked(field.targets[pick.index], strategy.mode, pick.propensity, effects)
     return Decision(field.group, picked, field.ids, pick.shares, excluded, estimates)
+
+
+def standing(group: ModelGroup, view: GroupView) -> tuple[tuple[str, ...], Verdict] | None:
+    """How all targets with a weight compare now, by id, as if all were available; None: the strategy has no scores.
+
+    For a stream of usual length.
+    """
+    field = _field(group, tuple(index for index, member in enumerate(group.members) if member.weight > 0))
+    if field.strategy.score is None:
+        return None
+    lengths = LengthView((TYPICAL_INPUT_TOKENS,) * len(group.members), TYPICAL_OUTPUT_TOKENS)
+    estimates = costs.estimates(field.candidates, field.targets, lengths)
+    return field.ids, field.strategy.score(_contest(field, view, estimates, stream=True))
+
+
+def _contest(field: _Field, view: GroupView, estimates: tuple[Estimate, ...], *, stream: bool) -> Contest:
+    measured = tuple([view.measured[index] for index in field.candidates])
+    charges = tuple([estimate.cost_usd for estimate in estimates])
+    sampled = sum([seen.samples > 0 for seen in view.measured])
+    return Contest(field.group.policy, field.weights, measured, charges, stream, view.served, sampled)
+
+
+def _scored(
+    field: _Field,
+    score: Scorer,
+    contest: Contest,
+    excluded: tuple[Excluded, ...],
+    rng: Rng,
+    estimates: tuple[Estimate, ...],
+) -> Decision:
+    verdict = score(contest)
+    pick = field.strategy.pick(verdict.weights, verdict.loads, rng)
+    picked = Picked(field.targets[pick.index], verdict.modes[pick.index], pick.propensity)
+    scores = Scores(contest.measured, verdict.terms, verdict.fallback)
+    return Decision(field.group, picked, field.ids, pick.shares, excluded, estimates, scores)
 
 
 def _turn(view: GroupView, candidates: tuple[int, ...], moved: tuple[float, ...]) -> Effects:

@@ -10,8 +10,10 @@ from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.view import GroupView, LengthView, TargetView
 from pointsman.signals.lengths import Lengths
+from pointsman.signals.measure import measured
 from pointsman.signals.retry_budget import RetryBudget
 from pointsman.signals.target_state import Lease, TargetState
+from pointsman.signals.tracks import Tracks
 
 _CLOSED = TargetView()
 
@@ -20,8 +22,10 @@ class _GroupState:
     def __init__(self, group: ModelGroup) -> None:
         self.turn_credits: dict[str, float] = {}  # by target id; smooth weighted round robin
         self.budget = RetryBudget()
+        self.served = 0  # requests; counted for strategies that read signals
         self.calm_view = GroupView(is_calm=True, targets=(_CLOSED,) * len(group.members), turn_credits=_nothing(group))
         self.calm_view_of = group
+        self.has_calm_view = not group.policy.reads  # else no two views are equal
 
 
 class SignalBoard:
@@ -39,11 +43,18 @@ class SignalBoard:
         state = self._groups.get(group.name)
         has_credits = state is not None and bool(state.turn_credits)
         if state is not None and not has_credits and not self._unsettled and state.calm_view_of is group:
-            return state.calm_view
+            return state.calm_view if state.has_calm_view else self._measured(group, state.calm_view, now)
         views = tuple([self.target_view(member.target, now) for member in group.members])
         owed = state.turn_credits if state is not None else {}
         turn_credits = tuple([owed.get(member.target.id, 0.0) for member in group.members])
-        return GroupView(all(seen is _CLOSED for seen in views), views, turn_credits)
+        view = GroupView(all(seen is _CLOSED for seen in views), views, turn_credits)
+        return self._measured(group, view, now) if group.policy.reads else view
+
+    def _measured(self, group: ModelGroup, view: GroupView, now: float) -> GroupView:
+        states = [self._targets.get(member.target.state_key) for member in group.members]
+        found, state = measured(states, group.policy.reads, now), self._groups.get(group.name)
+        served = 0 if state is None else state.served
+        return GroupView(view.is_calm, view.targets, view.turn_credits, found, served)
 
     def retries_left(self, group: ModelGroup, now: float) -> float:
         """Extra attempts the group's budget still allows; less than 1: none."""
@@ -61,16 +72,22 @@ class SignalBoard:
             ids = [member.target.id for member in group.members]
             state.turn_credits = dict(zip(ids, effects.turn_credits, strict=True))
 
+    def served(self, group: ModelGroup) -> None:
+        """A request has been answered; asked for strategies that read signals only."""
+        self._group(group).served += 1
+
     def spend_retry(self, group: ModelGroup, now: float) -> None:
         """An extra attempt begins."""
         self._group(group).budget.spend(now, group.policy.retry)
 
-    def started(self, target: Target, caller: str, now: float, *, is_probe: bool) -> Lease:
-        """An attempt begins; its lease counts as in flight until `record`."""
+    def started(
+        self, target: Target, caller: str, now: float, *, is_probe: bool, facts: RequestFacts | None = None
+    ) -> Lease:
+        """An attempt begins; its lease counts as in flight until `record`. Without `facts` no time is learned."""
         state = self._targets.get(target.state_key)
         if state is None:
             state = self._targets[target.state_key] = TargetState()
-        return state.begin(caller, now, is_probe=is_probe)
+        return state.begin(caller, now, is_probe=is_probe, facts=facts)
 
     def record(self, lease: Lease, outcome: Outcome, now: float, policy: Cooldown) -> None:
         """An attempt ended: every one is recorded exactly once, also failed and cancelled ones (A-02)."""
@@ -98,15 +115,25 @@ class SignalBoard:
         self._unsettled.intersection_update(self._targets.values())
         self._lengths.keep(named)
         self._groups = {name: _renewed(state, named[name]) for name, state in self._groups.items() if name in named}
+        for group in named.values():
+            self._measure(group)
 
     def target_view(self, target: Target, now: float) -> TargetView:
         state = self._targets.get(target.state_key)
         return _CLOSED if state is None or state.is_closed else state.view(now)
 
+    def _measure(self, group: ModelGroup) -> None:
+        """From now on keep what the group's strategy reads; attempts for any group count."""
+        if group.policy.reads:
+            for member in group.members:
+                state = self._targets.setdefault(member.target.state_key, TargetState())
+                state.tracks = state.tracks or Tracks()
+
     def _group(self, group: ModelGroup) -> _GroupState:
         state = self._groups.get(group.name)
         if state is None:
             state = self._groups[group.name] = _GroupState(group)
+            self._measure(group)
         return state
 
 
@@ -115,7 +142,7 @@ def _renewed(state: _GroupState, group: ModelGroup) -> _GroupState:
     if state.calm_view_of is group:
         return state
     renewed = _GroupState(group)
-    renewed.budget = state.budget
+    renewed.budget, renewed.served = state.budget, state.served
     if _weights(group) == _weights(state.calm_view_of):
         renewed.turn_credits = state.turn_credits
     return renewed

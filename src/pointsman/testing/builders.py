@@ -14,7 +14,7 @@ from pointsman.domain.request import Caller, Dialect, RequestFacts, Scope
 from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Member, ModelGroup, Origin, Provider, Target
-from pointsman.domain.view import Breaker, GroupView, LengthView, TargetView
+from pointsman.domain.view import Breaker, GroupView, LengthView, Measured, TargetView
 from pointsman.routing.strategies import STRATEGIES
 
 DEFAULT_CREATED_UTC = 1_800_000_000
@@ -36,8 +36,9 @@ def target(target_id: str, price: Price | None = None) -> Target:
 
 def policy(strategy: str = "weighted", **overrides: object) -> RoutingPolicy:
     """A policy with all defaults but the overrides."""
-    compares_prices = STRATEGIES[strategy].compares_prices
-    return structs.replace(RoutingPolicy(strategy, "configured", compares_prices), **overrides)
+    row = STRATEGIES[strategy]
+    usual = RoutingPolicy(strategy, "configured", row.compares_prices, row.reads)
+    return structs.replace(usual, **overrides)
 
 
 def group(
@@ -84,10 +85,21 @@ def view(**overrides: object) -> TargetView:
     return structs.replace(TargetView(), **overrides)
 
 
-def group_view(*targets: TargetView, turn_credits: tuple[float, ...] | None = None) -> GroupView:
-    """Views in the order of the group's members; nobody is owed a turn unless credits are given."""
+def measured(in_flight: int = 0, **overrides: object) -> Measured:
+    """A target about which nothing else is known."""
+    return structs.replace(Measured(in_flight), **overrides)
+
+
+def group_view(
+    *targets: TargetView,
+    turn_credits: tuple[float, ...] | None = None,
+    measured: tuple[Measured, ...] | None = None,
+    served: int = 0,
+) -> GroupView:
+    """Views in the order of the group's members; nobody is owed a turn, nothing was measured, unless it is given."""
     is_calm = all(seen.breaker is Breaker.CLOSED for seen in targets)
-    return GroupView(is_calm, targets, (0.0,) * len(targets) if turn_credits is None else turn_credits)
+    owed = (0.0,) * len(targets) if turn_credits is None else turn_credits
+    return GroupView(is_calm, targets, owed, (Measured(0),) * len(targets) if measured is None else measured, served)
 
 
 def lengths(of: ModelGroup, input_tokens: int = 1_000, output_tokens: int = 200) -> LengthView:

@@ -305,3 +305,63 @@ def test_key_of_anthropic_belongs_into_its_own_place(tmp_path: Path, name: str) 
 
     assert found.path == f"providers.local.headers.{name}"
     assert found.fix == "Remove it; the credential belongs into `api_key`."
+
+
+# --- routing_policy
+
+
+def _blended(policy: str, strategy: str = "blend") -> str:
+    group = f"{{strategy: {strategy}, targets: [{{model: local/small}}], routing_policy: {policy}}}"
+    return f"{HEAD}{LOCAL}models: {{chat: {group}}}\n"
+
+
+@pytest.mark.req("R-006", "R-007")
+@pytest.mark.parametrize("more", ["", ", enabled: false"])
+def test_blend_of_nothing_is_refused_also_while_it_is_switched_off(tmp_path: Path, more: str) -> None:
+    found = problem(tmp_path, _blended(f"{{blend: {{latency_weight: 0, cost_weight: 0, load_weight: 0{more}}}}}"))
+
+    assert found.path == "models.chat.routing_policy.blend"
+    assert "enabled: false" in found.fix
+
+
+@pytest.mark.req("R-006")
+@pytest.mark.parametrize("weights", ["latency_weight: 0, cost_weight: 0", "cost_weight: 0, load_weight: 0"])
+def test_one_weight_is_enough(tmp_path: Path, weights: str) -> None:
+    assert load_text(tmp_path, _blended(f"{{blend: {{{weights}}}}}")).warnings == ()
+
+
+@pytest.mark.req("R-005", "R-008", "R-021")
+@pytest.mark.parametrize(
+    "setting",
+    ["latency_weight: 100.1", "load_weight: -1", "latency_weight: .nan", "load_weight: .inf", "exploration_ratio: 0.51",
+     "min_samples: -1", "min_samples: 1.5", "min_samples: 1000001"],
+)  # fmt: skip
+def test_value_outside_its_bounds_is_refused_and_never_clamped(tmp_path: Path, setting: str) -> None:
+    assert problem(tmp_path, _blended(f"{{blend: {{{setting}}}}}")).path.startswith("models.chat.routing_policy.blend.")
+
+
+@pytest.mark.bug("J-03")
+def test_settings_of_another_strategy_have_no_effect_and_are_noted(tmp_path: Path) -> None:
+    (warning,) = load_text(tmp_path, _blended("{p2c: {enabled: false}}")).warnings
+
+    assert warning.path == "models.chat.routing_policy.p2c"
+    assert warning.message == "has no effect: the strategy of this group is not p2c"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "policy", "note"),
+    [
+        (
+            "blend",
+            "{}",
+            "latency counts 1, cost 0.5 and load 0.25, 0.05 of the requests explore; by weight and load until 50",
+        ),
+        ("blend", "{blend: {enabled: false}}", "it is switched off, and traffic is shared by weight"),
+        ("p2c", "{}", "every target keeps 0.05 of the best one's chance to be drawn"),
+        ("p2c", "{p2c: {enabled: false}}", "it is switched off, and traffic is shared by weight"),
+    ],
+)
+def test_check_says_what_a_strategy_is_going_to_do(tmp_path: Path, strategy: str, policy: str, note: str) -> None:
+    notes = load_text(tmp_path, _blended(policy, strategy)).notes
+
+    assert notes[1].startswith(f"chat: {strategy}: {note}")

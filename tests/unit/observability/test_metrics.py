@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from msgspec import structs
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -157,3 +158,19 @@ def test_label_values_are_escaped() -> None:
 def test_attempts_can_be_read_by_target(busy: Metrics) -> None:
     assert busy.attempts() == {"a/m": {"ok": 2}}
     assert Metrics().attempts() == {}
+
+
+@pytest.mark.req("R-024", "R-061")
+@pytest.mark.parametrize(("outcome", "count"), [("ok", 1.0), ("upstream_fault", None)])
+def test_exploration_counts_only_if_the_explored_target_served(outcome: str, count: float | None) -> None:
+    metrics = Metrics()
+    explored = structs.replace(attempt(), mode=DecisionMode.EXPLORATION, outcome_class=outcome)
+
+    metrics.count([record(explored, attempt())])
+
+    labels = {"group": "chat", "mode": "exploration"}
+    assert metrics.registry.get_sample_value("pointsman_adaptive_routing_decisions_total", labels) == count
+
+
+def test_modes_that_score_nothing_are_not_counted_among_those_that_do(busy: Metrics) -> None:
+    assert "pointsman_adaptive_routing_decisions_total" not in {name for _, name, _, _ in samples(busy)}

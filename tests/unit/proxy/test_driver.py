@@ -12,6 +12,7 @@ from pointsman.http1.client import WireFailure
 from pointsman.proxy.driver import drive
 from pointsman.routing.exchange import Exchange, Finish
 from pointsman.signals.board import SignalBoard
+from pointsman.signals.target_state import Lease
 from pointsman.testing import FakeClock, builders
 from tests.unit.signals.pausing import Draws
 
@@ -26,7 +27,7 @@ class Provider:
         self._outcome: Outcome | None = None
         self.calls: list[str] = []
 
-    async def send(self, target: Target) -> WireFailure | None:
+    async def send(self, target: Target, lease: Lease) -> WireFailure | None:
         self.calls.append(target.id)
         match self._answers.pop(0):
             case Outcome() as outcome:

@@ -81,11 +81,11 @@ def test_record_shows_every_decision_with_its_candidates_and_reasons(digest: Dig
     assert records[0]["decisions"] == [
         {
             "mode": "failover", "picked": "a/m", "propensity": 1.0, "candidates": ["a/m", "b/m"],
-            "shares": [1.0, 0.0], "excluded": {"c/m": "weight_zero"}, "estimates": [],
+            "shares": [1.0, 0.0], "excluded": {"c/m": "weight_zero"}, "estimates": [], "scores": None,
         },
         {
             "mode": "failover", "picked": "b/m", "propensity": 1.0, "candidates": ["b/m"],
-            "shares": [1.0], "excluded": {"c/m": "weight_zero", "a/m": "tried"}, "estimates": [],
+            "shares": [1.0], "excluded": {"c/m": "weight_zero", "a/m": "tried"}, "estimates": [], "scores": None,
         },
     ]  # fmt: skip
 
@@ -259,3 +259,23 @@ def test_requests_are_not_logged_unless_wanted(digest: Digest, caplog: pytest.Lo
 )
 def test_times_are_utc_with_milliseconds(utc_s: float, text: str) -> None:
     assert rfc3339(utc_s) == text
+
+
+@pytest.mark.req("X-13")
+def test_record_shows_the_numbers_and_terms_of_a_strategy_that_compares(digest: Digest) -> None:
+    group = builders.group("chat", "a/m", "b/m", strategy="least_busy")
+    exchange = Exchange(builders.ask(), group, HandBoard(), Draws(), began_at=NOW, deadline=NOW + 60)
+    exchange.start(NOW)
+
+    records, _ = digest(ended(exchange))
+
+    assert records[0]["decisions"][0]["scores"] == {
+        "measured": [{"in_flight": 0}, {"in_flight": 0}],
+        "terms": {"load": [1.0, 1.0]},
+    }
+
+
+def test_record_of_a_strategy_that_compares_nothing_has_no_scores(digest: Digest) -> None:
+    records, _ = digest(ended(exchange_of(builders.outcome())))
+
+    assert records[0]["decisions"][0]["scores"] is None

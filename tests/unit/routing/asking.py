@@ -54,7 +54,9 @@ def decided(
 ) -> Decision:
     """What `decide` says."""
     view = view_of(group, views, turn_credits=turn_credits)
-    return decide(builders.ask(), group, view, rng=Draws(draw), tried=frozenset(tried), lengths=lengths)
+    return decide(
+        builders.ask(), group, view, rng=Draws(draw), tried=frozenset(tried), lengths=lengths or builders.lengths(group)
+    )
 
 
 def picked(decision: Decision) -> str | None:
@@ -70,7 +72,7 @@ class HandBoard:
 
     def __init__(self, views: Mapping[str, TargetView] | None = None, *, retries_left: float = 30.0) -> None:
         self.views, self.budget = dict(views or {}), retries_left
-        self.requests, self.spent = 0, 0
+        self.requests, self.spent, self.answered = 0, 0, 0
         self.applied: list[Effects] = []
         self.learned: list[tuple[str, Usage]] = []  # target id, usage
 
@@ -91,6 +93,9 @@ class HandBoard:
 
     def learn(self, group: ModelGroup, target: Target, facts: RequestFacts, usage: Usage, now: float) -> None:
         self.learned.append((target.id, usage))
+
+    def served(self, group: ModelGroup) -> None:
+        self.answered += 1
 
     def spend_retry(self, group: ModelGroup, now: float) -> None:
         self.spent += 1

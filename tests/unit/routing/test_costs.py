@@ -6,8 +6,9 @@ from pointsman.domain.decision import DecisionMode, Estimate
 from pointsman.domain.outcome import Usage
 from pointsman.domain.view import LengthView
 from pointsman.routing import costs
+from pointsman.routing.router import decide
 from pointsman.testing import builders
-from tests.unit.routing.asking import OPEN, Request, decided, picked
+from tests.unit.routing.asking import OPEN, Draws, Request, decided, picked, view_of
 
 PRICES = {"a/m": builders.price(3, 15), "b/m": builders.price(1, 5), "c/m": builders.price(2, 10)}
 GROUP = builders.group("chat", "a/m", "b/m", "c/m", "d/m", strategy="cost", prices=PRICES)
@@ -46,7 +47,7 @@ def test_single_target_is_not_estimated() -> None:
 
 def test_prices_cannot_be_compared_without_lengths() -> None:
     with pytest.raises(ValueError, match="how long the request is"):
-        decided(GROUP)
+        decide(builders.ask(), GROUP, view_of(GROUP), rng=Draws())
 
 
 @pytest.mark.parametrize(

@@ -349,3 +349,15 @@ def test_last_failure_is_the_class_and_detail_of_the_latest_attempt_that_failed(
     request.ends("ok")
 
     assert (before, request.exchange.last_failure) == ("", "upstream_fault:dns")
+
+
+@pytest.mark.req("R-030")
+@pytest.mark.parametrize(("strategy", "counted"), [("blend", 1), ("weighted", 0)])
+def test_answered_requests_are_counted_for_strategies_that_measure(strategy: str, counted: int) -> None:
+    request = Request(group=builders.group("chat", "a/m", "b/m", strategy=strategy))
+    request.start()
+
+    request.ends("upstream_fault", status=500)
+    request.ends("ok")
+
+    assert request.board.answered == counted

@@ -12,7 +12,7 @@ from pointsman.testing import builders
 from tests.unit.routing.asking import HALF_OPEN, OPEN, PROBING, Draws, decided, paused_for, picked, rules, view_of
 
 ABCD = ("a/m", "b/m", "c/m", "d/m")
-STRATEGIES = ["weighted", "round_robin", "failover"]
+STRATEGIES = ["weighted", "round_robin", "failover", "least_busy", "p2c", "blend"]
 
 
 # --- purity

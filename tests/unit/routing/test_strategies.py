@@ -17,4 +17,7 @@ def test_decisions_name_the_strategy_that_made_them() -> None:
         "round_robin": DecisionMode.ROUND_ROBIN,
         "failover": DecisionMode.FAILOVER,
         "cost": DecisionMode.COST,
+        "least_busy": DecisionMode.LEAST_BUSY,
+        "p2c": DecisionMode.P2C,
+        "blend": DecisionMode.BLEND,
     }

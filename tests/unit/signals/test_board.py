@@ -360,3 +360,99 @@ def test_reading_changes_no_state() -> None:
         signals.view(group, NOW + second * 100)
 
     assert signals.view(group, NOW + 40) == before
+
+
+# --- what strategies compare
+
+STREAM = builders.facts(stream=True)
+
+
+def serve(signals: SignalBoard, target_id: str, ttft_s: float = 0.4, now: float = NOW) -> None:
+    """One stream that took so long to begin."""
+    lease = signals.started(builders.target(target_id), "alice", now, is_probe=False, facts=STREAM)
+    lease.answered()
+    served = builders.outcome(status=200, ttfb_s=ttft_s, ttft_s=ttft_s, duration_s=1.0)
+    signals.record(lease, served, now, Cooldown())
+
+
+def test_groups_that_read_no_signal_are_measured_at_no_cost() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m")
+    signals.request_began(group, NOW)
+
+    serve(signals, "a/m")
+
+    assert signals.view(group, NOW).measured == ()
+    assert signals._targets["a/m"].tracks is None
+    assert not signals._targets["a/m"].waiting
+
+
+def test_group_that_reads_signals_is_measured_from_its_first_request_on() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy="blend")
+    signals.request_began(group, NOW)
+
+    serve(signals, "a/m")
+
+    seen = signals.view(group, NOW).measured
+    assert [each.samples for each in seen] == [1, 0]
+
+
+def test_paused_targets_are_measured_too() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy="p2c")
+    signals.request_began(group, NOW)
+    pause(signals, "b/m")
+    serve(signals, "a/m")
+
+    view = signals.view(group, NOW)
+
+    assert (view.is_calm, [each.samples for each in view.measured]) == (False, [1, 0])
+
+
+def test_attempts_of_any_group_tell_about_a_target() -> None:
+    signals = board()
+    reading = builders.group("chat", "a/m", "b/m", strategy="blend")
+    signals.request_began(reading, NOW)
+    signals.request_began(builders.group("other", "a/m"), NOW)
+
+    serve(signals, "a/m")
+
+    assert signals.view(reading, NOW).measured[0].samples == 1
+
+
+@pytest.mark.req("R-034")
+@pytest.mark.bug("P-6")
+def test_reordered_targets_keep_their_own_numbers_and_the_group_its_warm_up() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy="blend")
+    signals.request_began(group, NOW)
+    serve(signals, "a/m")
+    signals.served(group)
+    reordered = builders.group("chat", "c/m", "b/m", "a/m", strategy="blend")
+
+    signals.keep([reordered])
+
+    view = signals.view(reordered, NOW)
+    assert ([each.samples for each in view.measured], view.served) == ([0, 0, 1], 1)
+
+
+def test_strategy_that_a_reload_names_is_measured_from_then_on() -> None:
+    signals = board()
+    signals.request_began(builders.group("chat", "a/m"), NOW)
+    reloaded = builders.group("chat", "a/m", strategy="p2c")
+
+    signals.keep([reloaded])
+    serve(signals, "a/m")
+
+    assert signals.view(reloaded, NOW).measured[0].ttfb_s == 0.4
+
+
+@pytest.mark.case("I3")
+@pytest.mark.bug("C-02")
+def test_open_stream_is_in_flight_until_it_ends_however_long_it_takes() -> None:
+    signals, group = board(), builders.group("chat", "a/m", strategy="least_busy")
+    signals.request_began(group, NOW)
+    lease = signals.started(group.members[0].target, "alice", NOW, is_probe=False, facts=STREAM)
+    lease.answered()
+
+    before = signals.view(group, NOW + 86_400.0).measured
+    signals.record(lease, builders.outcome(status=200), NOW + 86_400.0, Cooldown())
+
+    assert (before[0].in_flight, signals.view(group, NOW + 86_400.0).measured[0].in_flight) == (1, 0)

@@ -1,0 +1,91 @@
+"""How many times slower than usual a target answers, whatever the length of the prompt (pure)."""
+
+import math
+
+from pointsman.domain.outcome import Usage
+from pointsman.domain.request import RequestFacts
+from pointsman.domain.view import TYPICAL_OUTPUT_TOKENS
+from pointsman.signals.two_tracks import Sums, TwoTracks
+
+_SETUP_S = 0.35  # of a usual target, before it reads the prompt
+_PREFILL_TOKENS_PER_S = 8_000.0  # and while it reads
+_DECODE_TOKENS_PER_S = 50.0  # and while it writes
+_LONG_OUTPUT_TOKENS = 1_000  # of an answer without a cap; patience with what has not come yet
+_BYTES_PER_TOKEN = 4.0
+_MAX_GUESSED_TOKENS = 32_000.0  # a longer body is mostly images
+_SLOW_MASS = 5.0  # of what is usual in the group
+_FAST_MASS = 3.0  # of the slow track
+_FAST_MARGIN = 0.4  # 49 % slower: less is noise, and the larger of two noisy numbers is always too large
+_FAST_MIN_WEIGHT = 2.5  # three samples within some seconds
+_MAX_LOG = 8.0  # 3,000 times: beyond, a sample would weigh more than an outage
+
+
+def usual_ttft_s(input_tokens: float) -> float:
+    """Seconds until a usual target has read a prompt."""
+    return _SETUP_S + input_tokens / _PREFILL_TOKENS_PER_S
+
+
+def usual_unary_s(input_tokens: float, output_tokens: float) -> float:
+    """Seconds until a usual target has written a whole answer."""
+    return usual_ttft_s(input_tokens) + output_tokens / _DECODE_TOKENS_PER_S
+
+
+def usual_s(facts: RequestFacts, usage: Usage | None) -> float:
+    """Seconds a usual target needs for an answer like this one: until its first content, or as a whole."""
+    counted = usage.input_tokens if usage is not None else None
+    input_tokens = _guessed_tokens(facts)
+    if usage is not None and counted is not None:
+        input_tokens = float(max(counted - (usage.cached_tokens or 0), 0))
+    if facts.stream:
+        return usual_ttft_s(input_tokens)
+    written = usage.output_tokens if usage is not None else None
+    return usual_unary_s(input_tokens, TYPICAL_OUTPUT_TOKENS if written is None else max(written, 0))
+
+
+def patient_s(facts: RequestFacts) -> float:
+    """The same before anything is known of the answer: generous, as a long answer is no fault."""
+    input_tokens = _guessed_tokens(facts)
+    if facts.stream:
+        return usual_ttft_s(input_tokens)
+    cap = facts.max_output_tokens
+    return usual_unary_s(input_tokens, _LONG_OUTPUT_TOKENS if cap is None else min(max(cap, 0), _LONG_OUTPUT_TOKENS))
+
+
+def _guessed_tokens(facts: RequestFacts) -> float:
+    return min(facts.body_bytes / _BYTES_PER_TOKEN, _MAX_GUESSED_TOKENS)
+
+
+def slowness_at(sums: Sums, prior: float) -> float:
+    """Times as long as usual. `prior`: ln of the mean of the group, to which a silent target returns."""
+    slow = sums.slow(prior, _SLOW_MASS)
+    if sums.fast_weight < _FAST_MIN_WEIGHT:
+        return math.exp(slow)
+    fast = sums.fast(slow, _FAST_MASS)
+    return math.exp(fast if fast > slow + _FAST_MARGIN else slow)
+
+
+class Slowness:
+    """ln(measured / usual) on two tracks: patient downward, quick upward. 0: as fast as a usual target."""
+
+    __slots__ = ("samples", "tracks")
+
+    def __init__(self) -> None:
+        self.tracks = TwoTracks(slow_half_life_s=180.0, fast_half_life_s=15.0)
+        self.samples = 0
+
+    def observe(self, measured_s: float, usual: float, now: float) -> None:
+        self._add(_log_ratio(measured_s, usual), now)
+
+    def at_least(self, bound_s: float, usual: float, now: float) -> None:
+        """It took longer than this, nobody knows how much: evidence only if that is slow."""
+        bound, sums = _log_ratio(bound_s, usual), self.tracks.at(now)
+        if bound > (sums.slow_sum / sums.slow_weight if sums.slow_weight else 0.0):
+            self._add(bound, now)
+
+    def _add(self, value: float, now: float) -> None:
+        self.tracks.observe(value, now)
+        self.samples += 1
+
+
+def _log_ratio(measured_s: float, usual: float) -> float:
+    return min(max(math.log(measured_s / usual), -_MAX_LOG), _MAX_LOG)

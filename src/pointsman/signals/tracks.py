@@ -1,0 +1,68 @@
+"""How fast and how reliable one target is: what its attempts tell (pure).
+
+Failures never make a target look fast. An attempt that ended while nothing had come yet took at least as long as that.
+"""
+
+import math
+from typing import TypeGuard
+
+from pointsman.domain.outcome import Outcome, OutcomeClass
+from pointsman.domain.request import RequestFacts
+from pointsman.signals.failures import new_failures
+from pointsman.signals.peak_ewma import PeakEwma
+from pointsman.signals.slowness import Slowness, usual_s
+
+_TTFB_TAU_S = 10.0  # Finagle's and linkerd's: a peak is nearly forgotten after half a minute
+_OK_STATUS = 200
+_TIMED = frozenset((OutcomeClass.OK, OutcomeClass.CALLER_GONE))  # how fast it was is not its failure's speed
+_FAILED: dict[OutcomeClass, float] = {
+    OutcomeClass.OK: 0.0,
+    OutcomeClass.BROKEN_STREAM: 1.0,
+    OutcomeClass.BAD_PAYLOAD: 1.0,
+    OutcomeClass.CREDENTIAL_FAULT: 1.0,
+    OutcomeClass.MISSING: 1.0,
+    OutcomeClass.UPSTREAM_FAULT: 1.0,
+}  # the others are about the request, its caller, or a limit: no evidence of reliability
+
+
+class Tracks:
+    """Kept for targets of groups whose strategy reads them."""
+
+    __slots__ = ("failures", "streams", "ttfb", "unary")
+
+    def __init__(self) -> None:
+        self.streams, self.unary = Slowness(), Slowness()
+        self.ttfb = PeakEwma(_TTFB_TAU_S)
+        self.failures = new_failures()
+
+    @property
+    def samples(self) -> int:
+        return self.streams.samples + self.unary.samples
+
+    def observe(self, facts: RequestFacts, outcome: Outcome, now: float) -> None:
+        """An attempt for such a request has ended."""
+        has_failed = _FAILED.get(outcome.outcome_class)
+        if has_failed is not None:
+            self.failures.observe(has_failed, now)
+        slowness, usual = self.streams if facts.stream else self.unary, usual_s(facts, None)
+        if outcome.outcome_class in _TIMED and _is_time(outcome.ttft_s):
+            slowness.observe(outcome.ttft_s, usual_s(facts, outcome.usage), now)
+        elif _is_cut(outcome):
+            slowness.at_least(outcome.duration_s, usual, now)
+        self._observe_ttfb(outcome, usual, now)
+
+    def _observe_ttfb(self, outcome: Outcome, usual: float, now: float) -> None:
+        if outcome.outcome_class in _TIMED and _is_time(outcome.ttfb_s):
+            self.ttfb.observe(outcome.ttfb_s, now)
+        elif outcome.ttfb_s is None and _is_cut(outcome):
+            self.ttfb.at_least(outcome.duration_s, usual, now)
+
+
+def _is_time(value: float | None) -> TypeGuard[float]:
+    """Whether it can be learned from: one NaN would poison a sum for ever."""
+    return value is not None and math.isfinite(value) and value > 0.0
+
+
+def _is_cut(outcome: Outcome) -> bool:
+    """Ended while it was still being waited for: by a deadline, a caller who left, a broken connection."""
+    return outcome.ttft_s is None and outcome.status in {None, _OK_STATUS} and _is_time(outcome.duration_s)

@@ -1,0 +1,71 @@
+"""Strategies that measure, over real sockets: what is slow, busy or silent loses its share."""
+
+from collections import Counter
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from pointsman.testing import Chat, FakeProvider, Hang
+from pointsman.testing.wire import Wire
+from tests.integration.callers import ask_all, asks
+from tests.integration.harness import Gateway, eventually, weighted
+
+FAST, SLOW = Chat("ok", delay_s=0.005), Chat("ok", delay_s=0.1)
+# no exploration: with so few requests chance would decide
+SETTINGS = {"routing_policy": {"blend": {"min_samples": 10, "exploration_ratio": 0}}}
+
+
+def modes(records: list[dict[str, Any]]) -> Counter[str]:
+    return Counter(record["decisions"][0]["mode"] for record in records)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("strategy", ["least_busy", "p2c", "blend"])
+def test_slow_target_loses_share(run: Any, gateway: Any, strategy: str, stream: bool) -> None:
+    async def scenario() -> tuple[int, list[dict[str, Any]]]:
+        async with FakeProvider(name="a", default=SLOW) as a, FakeProvider(name="b", default=FAST) as b:
+            groups = {"chat": weighted((a, b), (1, 1), strategy=strategy, **SETTINGS)}
+            async with gateway(a, b, groups=groups) as gw:
+                await ask_all(gw.base_url, asks(40, stream=stream), concurrency=4)
+                before = len(a.log)
+                await ask_all(gw.base_url, asks(80, stream=stream), concurrency=4)
+                return len(a.log) - before, await gw.records()
+
+    to_slow, records = run(scenario())
+
+    assert to_slow < 0.3 * 80
+    assert {record["status"] for record in records} == {200}
+    assert strategy in modes(records)
+
+
+@pytest.mark.bug("C-08")
+@pytest.mark.parametrize("strategy", ["least_busy", "p2c", "blend"])
+def test_target_that_hangs_loses_its_traffic_before_any_request_has_failed(
+    run: Any, gateway: Any, strategy: str
+) -> None:
+    async def scenario() -> tuple[int, int]:
+        async with FakeProvider(name="a", default=FAST) as a, FakeProvider(name="b", default=FAST) as b:
+            groups = {"chat": weighted((a, b), (1, 1), strategy=strategy, **SETTINGS)}
+            async with gateway(a, b, groups=groups) as gw:
+                await ask_all(gw.base_url, asks(40, stream=True), concurrency=4)
+                a.default = Hang()
+                async with AsyncExitStack() as callers:
+                    for request in asks(12, stream=True):
+                        (await callers.enter_async_context(await Wire.open(gw.base_url))).send(request)
+                    await eventually(lambda: silent_for_s(gw) > 1.5)
+                    before = len(a.log)
+                    replies = await ask_all(gw.base_url, asks(20, stream=True), concurrency=1)
+                    assert {reply.status for reply in replies} == {200}
+                    return before, len(a.log)
+
+    before, after = run(scenario())
+
+    assert before > 0
+    assert after == before
+
+
+def silent_for_s(gw: Gateway) -> float:
+    """Age of the oldest attempt that waits for its first content."""
+    now, states = gw.app._clock.now(), gw.app.board._targets.values()
+    return max((now - lease.started_at for state in states for lease in state.waiting), default=0.0)

@@ -1,0 +1,69 @@
+"""Weights to draw by, loads to compare."""
+
+import pytest
+
+from pointsman.domain.decision import DecisionMode, FallbackReason
+from pointsman.testing import builders
+from tests.unit.routing.scorers.contests import verdict
+
+
+def target(ttfb_s: float | None = 0.5, in_flight: int = 0, failure_ratio: float = 0.002) -> object:
+    return builders.measured(in_flight, ttfb_s=ttfb_s, failure_ratio=failure_ratio)
+
+
+def test_target_that_is_twice_as_fast_is_drawn_twice_as_often() -> None:
+    assert verdict("p2c", [target(0.5), target(1.0)]).weights == (1.0, 0.5)
+
+
+def test_configured_weights_count() -> None:
+    assert verdict("p2c", [target(), target()], weights=(3.0, 1.0)).weights == (3.0, 1.0)
+
+
+def test_unreliable_target_sheds_traffic_by_the_square() -> None:
+    found = verdict("p2c", [target(failure_ratio=0.0), target(failure_ratio=0.5)])
+
+    assert found.terms["health"] == (1.0, 0.25)
+    assert found.weights == (1.0, 0.25)
+
+
+@pytest.mark.req("G-062")
+@pytest.mark.case("I28")
+@pytest.mark.parametrize("fraction", [0.0, 0.05, 0.5])
+def test_every_target_keeps_its_floor(fraction: float) -> None:
+    found = verdict("p2c", [target(0.1), target(100.0, failure_ratio=0.9)], min_weight_fraction=fraction)
+
+    assert found.weights[0] == 1.0
+    assert found.weights[1] >= fraction
+    assert found.weights[1] > 0
+
+
+@pytest.mark.req("G-053", "G-054")
+def test_load_is_latency_times_requests_in_flight_and_one_more() -> None:
+    assert verdict("p2c", [target(0.5, in_flight=3), target(1.0)]).loads == (2.0, 1.0)
+
+
+@pytest.mark.req("G-067")
+def test_unsampled_target_counts_as_one_of_the_middle() -> None:
+    found = verdict("p2c", [target(0.1), target(None), target(0.4), target(2.0)])
+
+    assert found.terms["time_s"] == (0.1, 0.4, 0.4, 2.0)
+
+
+def test_targets_without_any_sample_are_equal() -> None:
+    found = verdict("p2c", [target(None), target(None)])
+
+    assert (found.weights, found.loads) == ((1.0, 1.0), (1.0, 1.0))
+
+
+def test_target_that_fails_for_certain_divides_nothing_by_zero() -> None:
+    found = verdict("p2c", [target(failure_ratio=1.0), target(failure_ratio=1.0)])
+
+    assert found.weights == (1.0, 1.0)
+
+
+def test_kill_switch_shares_by_weight() -> None:
+    found = verdict("p2c", [target(0.1), target(9.0)], weights=(1.0, 3.0), enabled=False)
+
+    assert (found.weights, found.fallback) == ((1.0, 3.0), FallbackReason.DISABLED)
+    assert set(found.modes) == {DecisionMode.FALLBACK}
+    assert len(set(found.loads)) == 1

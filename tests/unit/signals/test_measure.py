@@ -1,0 +1,148 @@
+"""All targets of a group at one instant, each beside its peers."""
+
+import math
+
+import pytest
+
+from pointsman.domain.outcome import Usage
+from pointsman.domain.view import Measured, Signal
+from pointsman.signals.failures import FLOOR
+from pointsman.signals.measure import measured
+from pointsman.signals.target_state import TargetState
+from pointsman.signals.tracks import Tracks
+from pointsman.testing import builders
+
+NOW = 1_000.0
+BY_TTFT = frozenset((Signal.IN_FLIGHT, Signal.TTFT))
+BY_TTFB = frozenset(Signal) - {Signal.TTFT}
+STREAM, UNARY = builders.facts(stream=True), builders.facts()
+USAGE = Usage(input_tokens=1_000, output_tokens=200)
+
+
+class MeasuredState(TargetState):
+    """A target whose tracks are kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tracks: Tracks = Tracks()
+
+
+def state(*times_s: float, stream: bool = True, failed: int = 0) -> MeasuredState:
+    """A target that has answered so often, each time with a prompt of usual length."""
+    target = MeasuredState()
+    facts = STREAM if stream else UNARY
+    for time_s in times_s:
+        served = builders.outcome(status=200, ttfb_s=time_s, ttft_s=time_s, duration_s=time_s, usage=USAGE)
+        target.tracks.observe(facts, served, NOW)
+    for _ in range(failed):
+        target.tracks.observe(facts, builders.outcome("upstream_fault", status=500), NOW)
+    return target
+
+
+@pytest.mark.parametrize(
+    ("reads", "known"),
+    [
+        (frozenset((Signal.IN_FLIGHT,)), set()),
+        (BY_TTFT, {"ttft_s", "unary_s"}),
+        (BY_TTFB, {"ttfb_s", "failure_ratio"}),
+    ],
+)
+def test_only_what_is_read_is_worked_out(reads: frozenset[Signal], known: set[str]) -> None:
+    (seen,) = measured([state(0.4, failed=1)], reads, NOW)
+
+    numbers = ("ttft_s", "unary_s", "ttfb_s", "failure_ratio")
+    assert {name for name in numbers if getattr(seen, name) is not None} == known
+
+
+@pytest.mark.req("R-015")
+@pytest.mark.bug("C-07")
+def test_nothing_is_known_of_targets_that_were_never_used() -> None:
+    assert measured([None, state()], BY_TTFT, NOW) == (Measured(0), Measured(0))
+    assert measured([None, state()], BY_TTFB, NOW) == (Measured(0, failure_ratio=pytest.approx(FLOOR)),) * 2
+
+
+def test_latency_is_shown_for_a_prompt_of_usual_length() -> None:
+    (seen,) = measured([state(*[0.9] * 50)], BY_TTFT, NOW)
+
+    assert seen.ttft_s == pytest.approx(0.9, rel=0.01)
+
+
+def test_target_known_by_one_kind_of_answer_is_as_slow_at_the_other() -> None:
+    twice, once = measured([state(*[0.95] * 20), state(*[4.475] * 20, stream=False)], BY_TTFT, NOW)
+
+    assert twice.unary_s == pytest.approx(2 * 4.475, rel=0.2)
+    assert once.ttft_s == pytest.approx(0.475, rel=0.2)
+
+
+def test_few_samples_are_drawn_toward_the_group() -> None:
+    alone = measured([state(2.0)], BY_TTFT, NOW)[0].ttft_s
+    beside = measured([state(2.0), state(*[0.475] * 100)], BY_TTFT, NOW)[0].ttft_s
+
+    assert alone is not None
+    assert beside is not None
+    assert alone > 1.5 > beside
+
+
+def test_peak_fades_toward_the_faster_half_of_the_group() -> None:
+    slow, fast = measured([state(20.0), state(0.3)], BY_TTFB, NOW + 600.0)
+
+    assert (slow.ttfb_s, fast.ttfb_s) == (pytest.approx(0.3), pytest.approx(0.3))
+
+
+def test_failures_are_told_beside_those_of_the_peers() -> None:
+    seen = measured([state(), state(failed=20), state(failed=2)], BY_TTFB, NOW)
+
+    new, worst, better = [each.failure_ratio for each in seen]
+    assert new is not None
+    assert worst is not None
+    assert better is not None
+    assert FLOOR < new <= better < worst
+
+
+@pytest.mark.bug("C-08")
+def test_target_that_does_not_answer_is_slow_before_anything_has_failed() -> None:
+    hanging = state(*[0.3] * 20)
+    for age_s in (4.0, 3.0, 0.2):
+        hanging.begin("alice", NOW - age_s, is_probe=False, facts=STREAM)
+
+    (by_ttft,), (by_ttfb,) = measured([hanging], BY_TTFT, NOW), measured([hanging], BY_TTFB, NOW)
+
+    assert (by_ttft.in_flight, by_ttft.overdue, by_ttfb.overdue) == (3, 2, 2)
+    assert (by_ttft.ttft_s, by_ttft.unary_s, by_ttfb.ttfb_s) == (7.0, 7.0, 7.0)
+
+
+@pytest.mark.bug("C-14")
+def test_new_target_that_does_not_answer_is_no_longer_unknown() -> None:
+    hanging = state()
+    hanging.begin("alice", NOW - 4.0, is_probe=False, facts=STREAM)
+
+    (by_ttft,), (by_ttfb,) = measured([hanging], BY_TTFT, NOW), measured([hanging], BY_TTFB, NOW)
+
+    assert (by_ttft.ttft_s, by_ttfb.ttfb_s) == (6.0, 6.0)
+
+
+def test_stream_that_has_begun_is_not_waited_for() -> None:
+    busy = state(*[0.3] * 20)
+    busy.begin("alice", NOW - 60.0, is_probe=False, facts=STREAM).answered()
+
+    (seen,) = measured([busy], BY_TTFT, NOW)
+
+    assert (seen.in_flight, seen.overdue) == (1, 0)
+
+
+@pytest.mark.parametrize("reads", [BY_TTFT, BY_TTFB])
+def test_reading_changes_nothing(reads: frozenset[Signal]) -> None:
+    states = [state(0.5), state(2.0, failed=1)]
+    before = measured(states, reads, NOW)
+
+    measured(states, reads, NOW + 1e9)
+
+    assert measured(states, reads, NOW) == before
+
+
+@pytest.mark.parametrize("gap_s", [-1e6, 1e6])
+def test_numbers_stay_finite_after_days_of_silence_and_when_the_clock_steps_back(gap_s: float) -> None:
+    for reads in (BY_TTFT, BY_TTFB):
+        for seen in measured([state(0.5), state(2.0, failed=3)], reads, NOW + gap_s):
+            numbers = [seen.ttft_s, seen.unary_s, seen.ttfb_s, seen.failure_ratio]
+            assert all(math.isfinite(number) and number > 0 for number in numbers if number is not None)
