@@ -7,13 +7,15 @@ from pointsman.routing.exchange import Exchange, Signals
 from pointsman.routing.explanation import line
 
 NAME = b"x-pointsman-explain"
-LINE_START = b"\r\n%b:" % NAME  # in a head in lower case: looked for in every request
 _FULL = b"full"
 
 
 def is_asked(headers: HeaderBlock, caller: Caller) -> bool:
     """True: the caller may have it. Raises GatewayError: 400 for another value, 403 without the scope."""
-    if headers[NAME].lower() != _FULL:
+    asked = headers.get(NAME)
+    if asked is None:
+        return False
+    if asked.lower() != _FULL:
         raise GatewayError(ErrorKind.BAD_REQUEST, f"The header '{NAME.decode()}' takes the value 'full' only.")
     if Scope.EXPLAIN not in caller.scopes:
         text = f"This API key lacks the scope '{Scope.EXPLAIN}', which the header '{NAME.decode()}' needs. "

@@ -69,10 +69,11 @@ def _record(ended: Ended) -> DecisionRecord:
             duration_s, None, None,
         )  # fmt: skip
     group, outcomes, attempts = exchange.group, exchange.outcomes, exchange.attempts
+    cost_usd, cost_unknown, wasted_usd = _costs(exchange, attempts)
     return DecisionRecord(
         when, ended.request_id, version, caller, group.name, group.policy.strategy, ended.facts,
         [_note(decision) for decision in exchange.decisions], attempts, ended.status, ended.reason,
-        duration_s, outcomes[-1].usage if outcomes else None, *_costs(exchange, attempts),
+        duration_s, outcomes[-1].usage if outcomes else None, cost_usd, cost_unknown, wasted_usd,
     )  # fmt: skip
 
 

@@ -38,8 +38,8 @@ def test_other_values_are_refused(value: str) -> None:
     assert raised.value.kind is ErrorKind.BAD_REQUEST
 
 
-def test_start_of_the_line_is_found_in_a_head_in_lower_case() -> None:
-    assert explain_header.LINE_START in headers("full").lowered
+def test_nobody_else_asks() -> None:
+    assert not explain_header.is_asked(HeaderBlock(b"\r\nhost: a\r\n"), ANYONE)
 
 
 def exchange_of(*targets: str, board: HandBoard) -> Exchange:
