@@ -63,8 +63,8 @@ def _rows(policy: Blend) -> tuple[tuple[str, float, Callable[[Contest], tuple[fl
 def _blended(weights: tuple[float, ...], terms: tuple[tuple[float, ...], ...]) -> _Ranking:
     scores = tuple([sum([a * b for a, b in zip(weights, row, strict=True)]) for row in zip(*terms, strict=True)])
     best = _leaders(scores, sum(weights))
-    others = [index for index in range(len(scores)) if index not in best]
-    return _Ranking(scores, best, others, DecisionMode.BLEND)
+    others = set(range(len(scores))).difference(best)
+    return _Ranking(scores, best, sorted(others), DecisionMode.BLEND)
 
 
 def _pipeline(contest: Contest, terms: dict[str, tuple[float, ...]]) -> _Ranking:
@@ -72,8 +72,8 @@ def _pipeline(contest: Contest, terms: dict[str, tuple[float, ...]]) -> _Ranking
     scores = tuple([sum(row) for row in zip(*terms.values(), strict=True)])
     best = _leaders(scores, float(len(terms)))
     fewest = min(seen.samples for seen in contest.measured)
-    least = [index for index, seen in enumerate(contest.measured) if seen.samples == fewest and index not in best]
-    return _Ranking(scores, best, least, DecisionMode.FALLBACK)
+    least = {index for index, seen in enumerate(contest.measured) if seen.samples == fewest}
+    return _Ranking(scores, best, sorted(least.difference(best)), DecisionMode.FALLBACK)
 
 
 def _leaders(scores: tuple[float, ...], highest_possible: float) -> list[int]:
