@@ -9,12 +9,12 @@ from msgspec.json import Decoder
 from pointsman.dialects import anthropic_errors as errors
 from pointsman.dialects import anthropic_wire as wire
 from pointsman.dialects.codec import PLAIN_EVENT, AnswerFacts, EventFacts, ParsedRequest
-from pointsman.dialects.fields import is_json, misspelt, says_more_than, soft, strict
+from pointsman.dialects.fields import is_json, read_fields, says_more_than, soft, strict
 from pointsman.dialects.named_events import NamedEventDecoder
 from pointsman.dialects.provider_error import NULL, UNREADABLE, error_of, is_given, read_error
 from pointsman.dialects.sse import SseDecoder
-from pointsman.dialects.top_level import read_top_level, splice
-from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.dialects.top_level import splice
+from pointsman.domain.errors import GatewayError
 from pointsman.domain.outcome import ProviderError, Usage
 from pointsman.domain.request import Dialect, RequestFacts
 
@@ -34,7 +34,6 @@ class _OutputConfig(Struct, gc=False):
 
 
 # built once: making a decoder costs more than all its work for one request
-_MODEL = Decoder(str | None)
 _FLAG = Decoder(bool | None)
 _INTEGER = Decoder(int)
 _LIST = Decoder(list[Raw])
@@ -53,13 +52,8 @@ class AnthropicMessages:
     decoder: type[SseDecoder] = NamedEventDecoder
 
     def read_request(self, body: bytes) -> ParsedRequest:
-        top = read_top_level(body)
+        top, model = read_fields(body, _EDITED)
         values = top.values
-        if not top.has_plain_names and not _EDITED.isdisjoint(map(str.casefold, values.keys() - _EDITED)):
-            raise misspelt(values, _EDITED)
-        model = strict(values, "model", _MODEL) if "model" in values else None
-        if not model:
-            raise GatewayError(ErrorKind.BAD_REQUEST, "Name a model in the field 'model'.", param="model")
         tools = soft(values, "tools", _LIST) if "tools" in values else None
         thinking = soft(values, "thinking", _THINKING) if "thinking" in values else None
         facts = RequestFacts(

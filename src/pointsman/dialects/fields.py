@@ -8,12 +8,14 @@ from msgspec import Raw
 from msgspec.json import Decoder
 
 from pointsman.dialects.provider_error import UNREADABLE
+from pointsman.dialects.top_level import TopLevel, read_top_level
 from pointsman.domain.errors import ErrorKind, GatewayError
 
 T = TypeVar("T")
 
 _NOTHING = frozenset((b"null", b'""', b"[]", b"{}"))
 
+_MODEL = Decoder(str | None)
 _decode_fields = Decoder(dict[str, Raw]).decode
 _decode_anything = Decoder(Raw).decode
 
@@ -34,7 +36,22 @@ def soft(values: Mapping[str, Raw], name: str, decoder: Decoder[T]) -> T | None:
         return None
 
 
-def misspelt(values: Mapping[str, Raw], edited: frozenset[str]) -> GatewayError:
+def read_fields(body: bytes, edited: frozenset[str]) -> tuple[TopLevel, str]:
+    """The fields of a request, and the model that it names. `edited`: those that the gateway reads or writes itself.
+
+    Raises GatewayError (400).
+    """
+    top = read_top_level(body)
+    values = top.values
+    if not top.has_plain_names and not edited.isdisjoint(map(str.casefold, values.keys() - edited)):
+        raise _misspelt(values, edited)
+    model = strict(values, "model", _MODEL) if "model" in values else None
+    if not model:
+        raise GatewayError(ErrorKind.BAD_REQUEST, "Name a model in the field 'model'.", param="model")
+    return top, model
+
+
+def _misspelt(values: Mapping[str, Raw], edited: frozenset[str]) -> GatewayError:
     """A provider that ignores case would read another request than the one that was authorised."""
     # not lower(): Go takes a long s for an s
     name = next(name for name in values if name not in edited and name.casefold() in edited)

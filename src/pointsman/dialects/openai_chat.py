@@ -6,11 +6,11 @@ from msgspec.json import Decoder
 
 from pointsman.dialects import openai_wire as wire
 from pointsman.dialects.codec import PLAIN_EVENT, AnswerFacts, EventFacts, ParsedRequest
-from pointsman.dialects.fields import is_json, misspelt, says_more_than, soft, strict
+from pointsman.dialects.fields import is_json, read_fields, says_more_than, soft, strict
 from pointsman.dialects.provider_error import UNREADABLE, read_error
 from pointsman.dialects.sse import SseDecoder
-from pointsman.dialects.top_level import Edit, TopLevel, read_top_level, splice
-from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.dialects.top_level import Edit, TopLevel, splice
+from pointsman.domain.errors import GatewayError
 from pointsman.domain.outcome import ProviderError, Usage
 from pointsman.domain.request import Dialect, RequestFacts
 
@@ -23,7 +23,6 @@ _TERMINATOR_EVENT = EventFacts(is_terminator=True)
 _MALFORMED_EVENT = EventFacts(is_malformed=True)
 
 # built once: making a decoder costs more than all its work for one request
-_MODEL = Decoder(str | None)
 _FLAG = Decoder(bool | None)
 _OPTIONS = Decoder(dict[str, Raw] | None)
 _TEXT = Decoder(str)
@@ -42,13 +41,8 @@ class OpenAIChat:
     decoder = SseDecoder
 
     def read_request(self, body: bytes) -> ParsedRequest:
-        top = read_top_level(body)
+        top, model = read_fields(body, _EDITED)
         values = top.values
-        if not top.has_plain_names and not _EDITED.isdisjoint(map(str.casefold, values.keys() - _EDITED)):
-            raise misspelt(values, _EDITED)
-        model = strict(values, "model", _MODEL) if "model" in values else None
-        if not model:
-            raise GatewayError(ErrorKind.BAD_REQUEST, "Name a model in the field 'model'.", param="model")
         stream = "stream" in values and strict(values, "stream", _FLAG) is True
         options = (strict(values, "stream_options", _OPTIONS) if "stream_options" in values else None) or {}
         wants_usage = "include_usage" in options and bytes(options["include_usage"]) == b"true"

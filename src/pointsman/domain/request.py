@@ -34,11 +34,6 @@ class Caller(Struct, frozen=True):
     scopes: frozenset[Scope]
     groups: frozenset[str] | None = None  # names of the model groups it may use; None: all
 
-    @property
-    def sees_details(self) -> bool:
-        """Whether response headers may say which target served, and why."""
-        return Scope.EXPLAIN in self.scopes
-
 
 class RequestFacts(Struct, frozen=True, gc=False):
     """Scalars derived once from a parsed request. No text: records and traces show this as it is."""

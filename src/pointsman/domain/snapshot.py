@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from pointsman.domain.access import KeyRing
 from pointsman.domain.policy import Timeouts
+from pointsman.domain.request import Caller, Scope
 from pointsman.domain.target import ModelGroup, Provider
 
 
@@ -19,3 +20,7 @@ class Snapshot(Struct, frozen=True):
     timeouts: Timeouts = Timeouts()  # limits of a whole request; those of an attempt are the provider's
     shows_details: bool = True  # of decisions, in response headers, to those who may know
     keys: KeyRing | None = None  # who may call; None: everyone
+
+    def tells(self, caller: Caller, *, is_local: bool) -> bool:
+        """Whether response headers may say which target served, and why. `is_local`: asked from this machine."""
+        return self.shows_details and (is_local or Scope.EXPLAIN in caller.scopes)

@@ -53,7 +53,7 @@ class CountHandler:
     async def serve(self, request: Request, reply: Reply, caller: Caller) -> None:
         """Read, resolve, count."""
         snapshot, request_id = self._parts.live.snapshot, request_id_of(request.head)
-        shows_details = snapshot.shows_details and (request.is_local or caller.sees_details)
+        shows_details = snapshot.tells(caller, is_local=request.is_local)
         try:
             parsed = CODEC.read_request(plain_body(request))
             ask = Ask(request_id, caller, parsed.facts, snapshot)

@@ -40,7 +40,7 @@ class ModelHandler:
         """Read, resolve, route, relay, record."""
         parts, codec = self._parts, self._codec
         snapshot, request_id = parts.live.snapshot, request_id_of(request.head)
-        shows_details = snapshot.shows_details and (request.is_local or caller.sees_details)
+        shows_details = snapshot.tells(caller, is_local=request.is_local)
         facts: RequestFacts | None = None
         exchange: Exchange | None = None
         call: Call | None = None

@@ -118,7 +118,7 @@ class FrontDoor:
         self._refuse(error, request, reply, caller, b"allow: %b\r\n" % ", ".join(methods).encode())
 
     def _refuse(self, error: GatewayError, request: Request, reply: Reply, caller: Caller, more: bytes = b"") -> None:
-        shows_details = self._live.snapshot.shows_details and (request.is_local or caller.sees_details)
+        shows_details = self._live.snapshot.tells(caller, is_local=request.is_local)
         request_id, codec = request_id_of(request.head), codec_for(request.head)
         headers = reply_headers.error_lines(request_id, error, shows_details=shows_details)
         reply.send(codec.status_of(error), headers + more, codec.write_error(error, request_id))
