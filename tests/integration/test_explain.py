@@ -184,7 +184,7 @@ def test_explanation_knows_what_the_gateway_has_learned(gateway: Start, run: Run
             live, fresh = await explain(gw), await explain(gw, query="?state=fresh")
 
             assert (live["explained"]["picked"], fresh["explained"]["picked"]) == ("b/m-b", "a/m-a")
-            assert "a/m-a out: it is paused after faults, " in live["explained"]["line"]
+            assert "a/m-a out: it is paused, " in live["explained"]["line"]
             assert "(cause: rate_limit)" in live["explained"]["line"]
 
     run(scenario())
@@ -317,7 +317,7 @@ def test_caller_is_told_why_nobody_could_be_chosen(gateway: Start, run: Run) -> 
             reply = await ask(gw.base_url, with_header())
 
             assert reply.status == 429
-            assert (told(reply) or "").startswith("chat: nobody can be chosen | a/m-a out: it is paused after faults, ")
+            assert (told(reply) or "").startswith("chat: nobody can be chosen | a/m-a out: it is paused, ")
 
     run(scenario())
 

@@ -25,7 +25,7 @@ EXCLUSION_TEXT: dict[Exclusion, str] = {
     Exclusion.DIALECT_UNSUPPORTED: "its provider does not speak the request's dialect",
     Exclusion.NO_CREDENTIAL: "its provider has no credential configured",
     Exclusion.TRIED: "it was already tried for this request",
-    Exclusion.PAUSED: "it is paused after faults",
+    Exclusion.PAUSED: "it is paused",
     Exclusion.PROBING: "it is recovering and its one probe is on its way",
 }
 

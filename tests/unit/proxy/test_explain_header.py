@@ -59,7 +59,7 @@ def test_latest_decision_is_told() -> None:
 
     assert explain_header.lines(exchange, board, NOW) == (
         b"x-pointsman-explain: b/m chosen by failover: share 100% | a/m out: it was already tried for this request | "
-        b"c/m out: it is paused after faults, 14 s left (cause: faults)\r\n"
+        b"c/m out: it is paused, 14 s left (cause: faults)\r\n"
     )
 
 

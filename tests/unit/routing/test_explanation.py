@@ -71,14 +71,14 @@ def test_line_tells_how_long_a_pause_lasts_and_its_cause() -> None:
 
     assert line == (
         "b/m chosen by weighted: share 100% | c/m out: its weight is 0 | "
-        "a/m out: it is paused after faults, 14 s left (cause: rate_limit)"
+        "a/m out: it is paused, 14 s left (cause: rate_limit)"
     )
 
 
 def test_line_without_a_view_tells_the_rule_only() -> None:
     line = explanation.line(decided(GROUP, {"a/m": OPEN}))
 
-    assert line.endswith("a/m out: it is paused after faults")
+    assert line.endswith("a/m out: it is paused")
 
 
 def test_pause_that_came_after_the_decision_is_no_reason_of_it() -> None:
@@ -93,7 +93,7 @@ def test_line_of_a_decision_for_nobody_tells_every_reason() -> None:
     line = explanation.line(decided(GROUP, {"a/m": OPEN, "b/m": PROBING}))
 
     assert line == (
-        "chat: nobody can be chosen | c/m out: its weight is 0 | a/m out: it is paused after faults | "
+        "chat: nobody can be chosen | c/m out: its weight is 0 | a/m out: it is paused | "
         "b/m out: it is recovering and its one probe is on its way"
     )
 
@@ -192,7 +192,7 @@ def test_every_target_has_a_row_in_the_order_of_the_group() -> None:
 
     assert (a.target, a.weight, a.is_picked, a.excluded_by, a.because) == ("a/m", 70, True, None, None)
     assert (a.numbers, a.state["breaker"], a.state["in_flight"]) == ({"share": 1.0}, "closed", 3)
-    assert (b.is_picked, b.excluded_by, b.because) == (False, Exclusion.PAUSED, "it is paused after faults")
+    assert (b.is_picked, b.excluded_by, b.because) == (False, Exclusion.PAUSED, "it is paused")
     assert (b.numbers, b.state["breaker"], b.state["paused_for_s"]) == ({}, "open", 14.0)
     assert (c.target, c.excluded_by, c.numbers) == ("c/m", Exclusion.WEIGHT_ZERO, {})
 
