@@ -38,7 +38,7 @@ providers:
 models:
   one: {{targets: [{{model: good/m}}]}}
   two: {{strategy: failover, targets: [{{model: bad/m}}, {{model: good/m}}]}}
-  scored: {{strategy: blend, targets: [{{model: good/m}}, {{model: good/n}}]}}
+  scored: {{strategy: blend, targets: [{{model: good/m}}, {{model: good/n}}], affinity: {{mode: strict}}}}
   spent: {{on_all_unavailable: refuse, targets: [{{model: limited/m}}]}}
   foreign: {{targets: [{{model: good/m}}]}}
 """

@@ -157,6 +157,8 @@ def test_some_bounds_are_documented() -> None:
         "server.limits.connections",
         "records.decisions.max_rows",
         "models.GROUP.targets[].weight",
+        "models.GROUP.affinity.max_entries",
+        "models.GROUP.routing_policy.p2c.warm_cache_weight",
         *(key for key in SCHEMA if ".price." in key and not key.endswith(".above")),
         "models.GROUP.routing_policy.blend.latency_weight",
         "models.GROUP.routing_policy.blend.cost_weight",

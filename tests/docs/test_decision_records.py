@@ -9,7 +9,17 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from pointsman.domain.decision import AttemptRecord, DecisionMode, Exclusion, FallbackReason, FinishReason, Scores
+from pointsman.domain.conversation import Session
+from pointsman.domain.decision import (
+    AffinityOutcome,
+    AttemptRecord,
+    DecisionMode,
+    Exclusion,
+    FallbackReason,
+    FinishReason,
+    PinUse,
+    Scores,
+)
 from pointsman.domain.outcome import OutcomeClass, Usage
 from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import Member, Target
@@ -39,7 +49,9 @@ def first_codes(heading: str, column: str) -> list[str]:
     [
         ("Fields", DecisionRecord),
         ("`facts`", RequestFacts),
+        ("`session`", Session),
         ("`decisions`", DecisionNote),
+        ("`pin`", PinUse),
         ("`attempts`", AttemptRecord),
         ("`usage`", Usage),
     ],
@@ -60,6 +72,10 @@ def test_everything_in_scores_is_documented(column: str, words: list[str]) -> No
     (found,) = [table for table in pages.tables(pages.section(PAGE, "`scores`")) if column in table[0]]
 
     assert [pages.code(row[column]) for row in found] == words
+
+
+def test_every_outcome_of_a_pin_is_documented() -> None:
+    assert first_codes("Outcomes of a pin", "outcome") == list(AffinityOutcome)
 
 
 @pytest.mark.parametrize("strategy", [name for name, found in STRATEGIES.items() if found.score is not None])

@@ -6,6 +6,8 @@ import pytest
 
 from pointsman.dialects.codec import Codec
 from pointsman.dialects.registry import DIALECTS
+from pointsman.dialects.session import SOURCES
+from pointsman.domain.conversation import AUTO
 from pointsman.domain.errors import MAX_RETRY_AFTER_S
 from pointsman.http1.head import _SINGLE, MAX_HEAD_BYTES, MAX_HEADERS, MAX_TARGET_BYTES
 from tests.docs import gateway, pages
@@ -175,3 +177,12 @@ def test_documented_headers_that_may_come_once_only_are_those_of_the_code() -> N
     (found,) = re.findall(r"repeated (.*?) are refused", " ".join(pages.text(PAGE).split()))
 
     assert sorted(pages.codes(found)) == sorted(start[2:-1].decode() for start in _SINGLE)
+
+
+# --- sessions
+
+
+def test_documented_sources_of_sessions_are_those_of_the_code_in_their_order() -> None:
+    rows = pages.table(PAGE, "Sessions")
+
+    assert [pages.code(row["source"]) for row in rows] == [*SOURCES, AUTO]

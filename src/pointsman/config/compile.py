@@ -14,16 +14,33 @@ from pointsman.config.kinds import KINDS
 from pointsman.config.places import home_folder, state_folder
 from pointsman.config.prices import price_of
 from pointsman.config.rules import needs_key
-from pointsman.config.schema import ConfigFile, GroupEntry, ProviderEntry, TimeoutsSection
+from pointsman.config.schema import (
+    AffinitySection,
+    ConfigFile,
+    GroupEntry,
+    P2cSection,
+    ProviderEntry,
+    TimeoutsSection,
+)
 from pointsman.config.settings import DECISIONS_FILE, Settings
 from pointsman.config.strategy import Choice, choose, explained
 from pointsman.config.targets import place_of, same_as, upstream_model
 from pointsman.domain.access import AdminToken, KeyRing
-from pointsman.domain.policy import Blend, Cooldown, P2c, Retry, RoutingPolicy, Timeouts
+from pointsman.domain.policy import (
+    Affinity,
+    AffinityMode,
+    Blend,
+    Cooldown,
+    P2c,
+    PinRecord,
+    Retry,
+    RoutingPolicy,
+    Timeouts,
+)
 from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Member, ModelGroup, Provider, Target, Terminator
-from pointsman.routing.strategies import STRATEGIES
+from pointsman.routing.strategies import STRATEGIES, equipped
 
 PROCESS_KEY = os.urandom(16)  # makes digests of credentials worthless outside of this process
 _DEFAULT_WEIGHT = 1.0  # of a target without one: an equal share
@@ -166,14 +183,25 @@ def _account(entry: ProviderEntry, credential_key: bytes) -> str:
 
 def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPolicy:
     routing_policy = entry.routing_policy
-    return RoutingPolicy(
+    policy = RoutingPolicy(
         strategy=choice.strategy,
         strategy_reason=choice.reason,
-        compares_prices=STRATEGIES[choice.strategy].compares_prices,
-        reads=STRATEGIES[choice.strategy].reads,
+        affinity=_affinity(entry.affinity, choice.strategy),
         blend=Blend(**routing_policy.blend.model_dump()),
-        p2c=P2c(**routing_policy.p2c.model_dump()),
+        p2c=_p2c(routing_policy.p2c),
         on_all_unavailable=entry.on_all_unavailable,
         cooldown=Cooldown(base_s=config.cooldown.base, max_s=config.cooldown.max),
         retry=Retry(**config.retry.model_dump()),
     )
+    return equipped(policy)
+
+
+def _p2c(section: P2cSection) -> P2c:
+    fields = section.model_dump()
+    return P2c(warm_cache_ttl_s=fields.pop("warm_cache_ttl"), **fields)
+
+
+def _affinity(section: AffinitySection, strategy: str) -> Affinity:
+    mode = section.mode or STRATEGIES[strategy].affinity
+    usual = PinRecord.SELECTED if mode is AffinityMode.PREFIX else PinRecord.SERVED
+    return Affinity(mode, section.ttl, section.max_entries, section.record or usual)

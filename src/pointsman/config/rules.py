@@ -11,7 +11,9 @@ from pointsman.config.problems import KeyPath, nearest, quoted
 from pointsman.config.schema import ConfigFile, GroupEntry, PriceEntry, ProviderEntry
 from pointsman.config.settings import MAX_DRAIN_S
 from pointsman.config.targets import place_of, upstream_model
+from pointsman.domain.policy import AffinityMode
 from pointsman.domain.target import KeyStyle
+from pointsman.routing.strategies import STRATEGIES
 
 # A limit that is written out must not be longer than the one that contains it (here: of the whole request).
 _WITHIN: dict[str, tuple[str, ...]] = {
@@ -35,6 +37,7 @@ def check(document: Document, config: ConfigFile) -> None:
         _check_targets(document, config, name)
         _check_weights(document, ("models", name, "targets"), group)
         _check_routing_policy(document, ("models", name, "routing_policy"), group)
+        _check_affinity(document, ("models", name, "affinity"), group)
     _check_prices(document, config)
     if not config.models and document.is_whole(("models",)):
         document.warn(("models",), "there is no model group: nothing can be asked for", "Add one under `models`.")
@@ -198,3 +201,15 @@ def _check_routing_policy(document: Document, path: KeyPath, group: GroupEntry) 
     for name in sorted(group.routing_policy.model_fields_set - {group.strategy}):
         fix = f"Write strategy: {name}, or remove it."
         document.warn((*path, name), f"has no effect: the strategy of this group is not {name}", fix)
+
+
+def _check_affinity(document: Document, path: KeyPath, group: GroupEntry) -> None:
+    row = STRATEGIES[group.strategy or "failover"]  # those that are chosen for a group are all like it in this
+    mode = group.affinity.mode or row.affinity
+    if mode is AffinityMode.ECONOMIC and not row.compares_prices:
+        named = ", ".join(name for name, row in STRATEGIES.items() if row.compares_prices)
+        fix = f"Write mode: strict, or one of the strategies {named}."
+        document.add((*path, "mode"), "economic needs a strategy that compares prices", fix)
+    if mode is AffinityMode.OFF:
+        for name in sorted(group.affinity.model_fields_set - {"mode"}):
+            document.warn((*path, name), "has no effect: affinity is off", "Write mode: strict, or remove it.")

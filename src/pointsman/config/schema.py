@@ -6,7 +6,17 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from pointsman.config import settings, values
 from pointsman.config.scalars import reread
-from pointsman.domain.policy import Blend, Cooldown, OnAllUnavailable, P2c, Retry, Timeouts
+from pointsman.domain.policy import (
+    Affinity,
+    AffinityMode,
+    Blend,
+    Cooldown,
+    OnAllUnavailable,
+    P2c,
+    PinRecord,
+    Retry,
+    Timeouts,
+)
 from pointsman.domain.request import Dialect
 
 _MAX_WEIGHT = 1e9  # a sum of weights must stay finite
@@ -19,6 +29,8 @@ _MAX_TOKENS = 1_000_000_000
 _MAX_BLEND_WEIGHT = 100  # a typo must not make one score all that counts (R-005)
 _MAX_HALF = 0.5  # more would send most requests where the scores say not to (R-021)
 _MAX_SAMPLES = 1_000_000
+_MAX_ENTRIES = 1_000_000  # 300 MB of pins
+_MAX_BOOST = 1_000  # more would be a pin, and there are pins
 
 Duration = Annotated[float, BeforeValidator(values.duration_s)]
 Size = Annotated[int, BeforeValidator(values.size_bytes)]
@@ -51,12 +63,16 @@ ModelPattern = Annotated[str, AfterValidator(values.model_pattern)]
 Instant = Annotated[float, BeforeValidator(values.instant_utc_s)]
 HeaderName = Annotated[str, AfterValidator(values.header_name)]
 HeaderValue = Annotated[str, AfterValidator(values.header_value)]
+AffinityName = Annotated[AffinityMode, Field(strict=False)] | None  # from its text
+RecordName = Annotated[PinRecord, Field(strict=False)] | None
+Entries = Annotated[int, Field(ge=1, le=_MAX_ENTRIES), BeforeValidator(reread)]
+Boost = Annotated[float, Field(allow_inf_nan=False, ge=1, le=_MAX_BOOST), BeforeValidator(reread)]
 OnUnavailable = Annotated[OnAllUnavailable, Field(strict=False)]  # from its text
 Dialects = Annotated[list[Annotated[Dialect, Field(strict=False)]], AfterValidator(values.dialects)] | None
 Strategy = Literal["weighted", "round_robin", "failover", "cost", "least_busy", "p2c", "blend"]
 Kind = Literal["openai", "anthropic", "openrouter", "vllm", "llamacpp", "ollama"]
 
-_TIMEOUTS, _COOLDOWN, _RETRY, _BLEND, _P2C = Timeouts(), Cooldown(), Retry(), Blend(), P2c()
+_TIMEOUTS, _COOLDOWN, _RETRY, _BLEND, _P2C, _AFFINITY = Timeouts(), Cooldown(), Retry(), Blend(), P2c(), Affinity()
 
 
 class Section(BaseModel):
@@ -211,6 +227,8 @@ class P2cSection(Section):
 
     enabled: Flag = _P2C.enabled
     min_weight_fraction: HalfRatio = _P2C.min_weight_fraction
+    warm_cache_weight: Boost = _P2C.warm_cache_weight
+    warm_cache_ttl: Duration = _P2C.warm_cache_ttl_s
 
 
 class RoutingPolicySection(Section):
@@ -218,6 +236,15 @@ class RoutingPolicySection(Section):
 
     blend: BlendSection = BlendSection()
     p2c: P2cSection = P2cSection()
+
+
+class AffinitySection(Section):
+    """`models.GROUP.affinity`; None: as is usual for the strategy and the mode."""
+
+    mode: AffinityName = None
+    ttl: Duration = _AFFINITY.ttl_s
+    max_entries: Entries = _AFFINITY.max_entries
+    record: RecordName = None
 
 
 class GroupEntry(Section):
@@ -228,6 +255,7 @@ class GroupEntry(Section):
     strategy: Strategy | None = None
     same_model: Annotated[bool | None, BeforeValidator(reread)] = None
     targets: list[TargetEntry]
+    affinity: AffinitySection = AffinitySection()
     on_all_unavailable: OnUnavailable = OnAllUnavailable.AUTO
     routing_policy: RoutingPolicySection = RoutingPolicySection()
 

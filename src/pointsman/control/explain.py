@@ -5,11 +5,11 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from pointsman.dialects.details import with_details
 from pointsman.dialects.registry import DIALECTS
-from pointsman.dialects.text_size import with_text_size
 from pointsman.domain.ask import Ask
 from pointsman.domain.errors import GatewayError
-from pointsman.domain.request import Caller, Dialect, RequestFacts, Scope
+from pointsman.domain.request import Caller, Dialect, Scope
 from pointsman.domain.snapshot import Snapshot
 from pointsman.routing.explain import Board, Explained, explain, refused
 from pointsman.signals.board import SignalBoard
@@ -50,17 +50,16 @@ def answer(question: Question, snapshot: Snapshot, board: Board | None, now: flo
     state = State.FRESH if board is None else State.LIVE
     known = SignalBoard(rng) if board is None else board
     try:
-        facts = _facts(question, snapshot)
+        ask = _ask(question, snapshot)
     except GatewayError as error:
         explained = refused(error)
     else:
-        explained = explain(Ask("explain", _WHO, facts, snapshot), known, rng, now)
+        explained = explain(ask, known, rng, now)
     return Explanation(snapshot.config_version, state, question.seed, explained)
 
 
-def _facts(question: Question, snapshot: Snapshot) -> RequestFacts:
-    """As the gateway would derive them. Raises GatewayError (400)."""
+def _ask(question: Question, snapshot: Snapshot) -> Ask:
+    """As the gateway would see it, but for its headers. Raises GatewayError (400)."""
     parsed = DIALECTS[question.dialect].read_request(question.body)
-    group = snapshot.groups.get(parsed.facts.model)
-    is_sized = group is not None and group.policy.compares_prices
-    return with_text_size(parsed.facts, parsed.body) if is_sized else parsed.facts
+    ask, group = Ask("explain", _WHO, parsed.facts, snapshot), snapshot.groups.get(parsed.facts.model)
+    return ask if group is None else with_details(ask, group, parsed.body, {})

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from pointsman.domain.conversation import Prefix
 from pointsman.domain.request import Caller, RequestFacts
 from pointsman.domain.snapshot import Snapshot
 
@@ -13,3 +14,4 @@ class Ask(Struct, frozen=True, gc=False):
     caller: Caller
     facts: RequestFacts
     snapshot: Snapshot
+    prefix: Prefix | None = None  # None: not known, or the group's policy has no use for it

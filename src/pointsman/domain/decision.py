@@ -42,9 +42,20 @@ class DecisionMode(StrEnum):
     BLEND = "blend"
     EXPLORATION = "exploration"  # not the best one, so that the others stay measured
     FALLBACK = "fallback"  # the strategy's scores are switched off, or not known well enough
+    PINNED = "pinned"  # the session stays where it is
     PROBE = "probe"  # a recovering target takes this request as its one trial
     SINGLE = "single"  # nothing to choose: no strategy ran, no state advanced (G-081)
     PANIC = "panic"  # everything was unavailable; the least bad target is tried
+
+
+class AffinityOutcome(StrEnum):
+    """What a decision did with the pin of the request's session."""
+
+    HONORED = "honored"  # the pinned target was picked
+    RELEASED = "released"  # its target cannot be used, or is not worth it: the session is free
+    SKIPPED = "skipped"  # another target takes this one request, and the pin stays
+    CREATED = "created"  # there was none: the picked target gets the session
+    NONE = "none"  # there is none, and there will be none
 
 
 class FallbackReason(StrEnum):
@@ -123,6 +134,14 @@ class Scores(Struct, frozen=True, gc=False, omit_defaults=True):
     fallback: FallbackReason | None = None  # why the terms did not decide
 
 
+class PinUse(Struct, frozen=True, gc=False):
+    """The pin of a session in one decision."""
+
+    outcome: AffinityOutcome
+    reason: str | None  # of a release: the rule against the target, or `dearer`
+    binds: bool  # the session belongs to the picked target from now on; if served ones are recorded, once it has served
+
+
 class Decision(Struct, frozen=True, gc=False):
     """A pick, or the reasons why there is none."""
 
@@ -133,6 +152,7 @@ class Decision(Struct, frozen=True, gc=False):
     excluded: tuple[Excluded, ...] = ()
     estimates: tuple[Estimate, ...] = NO_ESTIMATES  # of each candidate; empty: the strategy does not compare prices
     scores: Scores | None = None  # None: the strategy compares nothing, or did not run
+    pin: PinUse | None = None  # None: the request has no session that the policy cares for
 
 
 class AttemptRecord(Struct, frozen=True, gc=False):

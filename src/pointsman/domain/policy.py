@@ -69,6 +69,46 @@ class P2c(Struct, frozen=True):
 
     enabled: bool = True  # false is the kill switch: traffic is shared by weight
     min_weight_fraction: float = 0.05  # of the heaviest: a slow target stays measured, so that it can come back
+    warm_cache_weight: float = 8.0  # times as likely: cached input is some times cheaper, and comes sooner
+    warm_cache_ttl_s: float = 600.0  # since it last answered the session: providers forget after 5 to 10 minutes
+
+
+class Detail(StrEnum):
+    """What is worked out of a request only for policies that have a use for it."""
+
+    TEXT_SIZE = "text_size"
+    SESSION = "session"
+    PREFIX = "prefix"
+
+
+class AffinityMode(StrEnum):
+    """What keeps a session where it is."""
+
+    STRICT = "strict"  # its target, until that is paused
+    PREFIX = "prefix"  # the first target that was picked, for a fixed time
+    ECONOMIC = "economic"  # its target, unless another one is so much cheaper that the warm cache does not pay
+    OFF = "off"
+
+
+class PinRecord(StrEnum):
+    """Which target a session is pinned to."""
+
+    SERVED = "served"  # the one that answered
+    SELECTED = "selected"  # the one that was picked first, whether it answers or not
+
+
+class Affinity(Struct, frozen=True):
+    """How sessions stay on targets."""
+
+    mode: AffinityMode = AffinityMode.OFF
+    ttl_s: float = 600.0  # longer than people read, and as long as providers keep what nobody reads
+    max_entries: int = 10_000  # of 300 bytes each
+    record: PinRecord = PinRecord.SERVED  # who has answered has a warm cache
+
+    @property
+    def slides(self) -> bool:
+        """Whether every answer makes a pin last longer (strict); else its time counts from the pick (D-053)."""
+        return self.mode is not AffinityMode.PREFIX
 
 
 class RoutingPolicy(Struct, frozen=True):
@@ -78,6 +118,8 @@ class RoutingPolicy(Struct, frozen=True):
     strategy_reason: str  # why this one, for `check` and the trace
     compares_prices: bool = False  # the strategy does: lengths of requests are learned and estimated for it
     reads: frozenset[Signal] = frozenset()  # what the strategy compares targets by
+    details: frozenset[Detail] = frozenset()  # what it wants to know of a request
+    affinity: Affinity = Affinity()
     blend: Blend = Blend()
     p2c: P2c = P2c()
     on_all_unavailable: OnAllUnavailable = OnAllUnavailable.AUTO

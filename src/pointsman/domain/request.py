@@ -4,6 +4,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from pointsman.domain.conversation import Session
+
 
 class Dialect(StrEnum):
     """Wire format of a request."""
@@ -49,3 +51,4 @@ class RequestFacts(Struct, frozen=True, gc=False):
     wants_usage: bool = False  # the caller asked for the usage event of a stream itself
     text_chars: int | None = None  # without images and files; None: not counted, the group's strategy has no use for it
     script: Script | None = None  # None: as above
+    session: Session | None = None  # None: there is none, or the group's policy has no use for it

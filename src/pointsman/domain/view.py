@@ -53,6 +53,7 @@ class TargetView(Struct, frozen=True):
     pause_cause: PauseCause | None = None
     paused_until: float = 0.0  # monotonic seconds; meaningless while closed
     is_probing: bool = False  # half-open, and its only probe is on its way
+    is_probe_overdue: bool = False  # half-open for so long that also a request whose session is elsewhere may probe
 
 
 class GroupView(Struct, frozen=True):

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from pointsman.domain.decision import AttemptRecord, Estimate, Scores
+from pointsman.domain.decision import AttemptRecord, Estimate, PinUse, Scores
 from pointsman.domain.outcome import Usage
 from pointsman.domain.price import CostUnknown
 from pointsman.domain.request import RequestFacts
@@ -33,6 +33,7 @@ class DecisionNote(Struct, frozen=True, gc=False):
     excluded: dict[str, str]  # target id -> rule
     estimates: tuple[Estimate, ...] = ()  # of each candidate, if the strategy compares prices
     scores: Scores | None = None  # None: the strategy compares nothing, or did not run
+    pin: PinUse | None = None  # None: the request has no session that the policy cares for
 
 
 class DecisionRecord(Struct, frozen=True, gc=False):

@@ -50,6 +50,8 @@ class Metrics:
         self._decisions = counter("decisions", "Decisions by the rule that picked.", "group", "mode")
         text = "Requests of groups that score their targets, answered by the target of that decision."
         self._adaptive = counter("adaptive_routing_decisions", text, "group", "mode")
+        text = "Decisions about requests with a session, by what became of its pin."
+        self._affinity = counter("routing_session_affinity", text, "group", "outcome", "reason")
         self._tokens = counter("tokens", "Tokens as providers counted them.", "target", "kind")
         self._cost = counter("cost_usd", "What attempts cost by the prices of their targets.", "target")
         self._reloads = counter("reloads", "Times the configuration was read again, by what came of it.", "result")
@@ -71,6 +73,14 @@ class Metrics:
         self._duration.observe([((record.group or "",), record.duration_s) for record in records])
         self._decisions.count(
             [(record.group or "", note.mode or "none") for record in records for note in record.decisions]
+        )
+        self._affinity.count(
+            [
+                (record.group or "", note.pin.outcome, note.pin.reason or "")
+                for record in records
+                for note in record.decisions
+                if note.pin is not None
+            ]
         )
         self._adaptive.count(
             [

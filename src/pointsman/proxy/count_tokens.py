@@ -7,7 +7,7 @@ leaves no record, no signal and no trace in the order of turns.
 import asyncio
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 from msgspec.json import Decoder
 
 from pointsman.dialects.codec import ParsedRequest
@@ -70,7 +70,7 @@ class CountHandler:
     ) -> tuple[bytes, bytes]:
         """Header lines and body. Raises GatewayError when the provider says what is wrong with the request."""
         parts, group, now = self._parts, resolve.group_for(ask), self._parts.clock.now()
-        lengths = parts.board.expected(group, with_text_size(ask.facts, parsed.body), now)
+        lengths = parts.board.expected(group, structs.replace(ask, facts=with_text_size(ask.facts, parsed.body)), now)
         pick = decide(ask, group, parts.board.view(group, now), rng=parts.rng, lengths=lengths).pick
         counted = None if pick is None else await self._asked(request, ask, pick, parsed)
         if pick is None or counted is None:

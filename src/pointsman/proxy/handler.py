@@ -7,7 +7,7 @@ import os
 import re
 
 from pointsman.dialects.codec import Codec
-from pointsman.dialects.text_size import with_text_size
+from pointsman.dialects.details import with_details
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import FinishReason
 from pointsman.domain.errors import ErrorKind, GatewayError
@@ -49,9 +49,9 @@ class ModelHandler:
             facts = parsed.facts
             ask = Ask(request_id, caller, facts, snapshot)
             group = resolve.group_for(ask)
-            if group.policy.compares_prices:
-                facts = with_text_size(facts, parsed.body)
-                ask = Ask(request_id, caller, facts, snapshot)
+            if group.policy.details:
+                ask = with_details(ask, group, parsed.body, request.head.headers)
+                facts = ask.facts
             timeouts, began_at = snapshot.timeouts, request.received_at
             deadline = began_at + (timeouts.total_stream_s if facts.stream else timeouts.total_s)
             exchange = Exchange(ask, group, parts.board, parts.rng, began_at=began_at, deadline=deadline)

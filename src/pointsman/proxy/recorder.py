@@ -93,10 +93,10 @@ def _note(decision: Decision) -> DecisionNote:
         {excluded.target_id: excluded.rule for excluded in decision.excluded} if decision.excluded else {}
     )
     if pick is None:
-        return DecisionNote(None, None, 0.0, decision.candidates, decision.shares, excluded)
+        return DecisionNote(None, None, 0.0, decision.candidates, decision.shares, excluded, pin=decision.pin)
     return DecisionNote(
         pick.mode, pick.target.id, pick.propensity, decision.candidates, decision.shares, excluded, decision.estimates,
-        decision.scores,
+        decision.scores, decision.pin,
     )  # fmt: skip
 
 

@@ -8,9 +8,10 @@ The asyncio driver and the virtual-time driver of the simulator run exactly this
 
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pointsman.domain.ask import Ask
+from pointsman.domain.conversation import Session
 from pointsman.domain.decision import (
     EXCLUSION_TEXT,
     NO_EFFECTS,
@@ -24,13 +25,12 @@ from pointsman.domain.decision import (
 )
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.outcome import Outcome, OutcomeClass, Usage
-from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS
+from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, PinRecord
 from pointsman.domain.ports import Rng
 from pointsman.domain.price import cost_usd
-from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.view import GroupView, LengthView
-from pointsman.routing import eligibility, retry, unavailable
+from pointsman.routing import affinity, eligibility, retry, unavailable
 from pointsman.routing.router import NOBODY, decide, panic
 
 FREE_ATTEMPTS = 2  # the first one and a first failover; later ones are charged to the group's retry budget
@@ -71,8 +71,10 @@ class Signals(Protocol):
     def apply(self, group: ModelGroup, effects: Effects) -> None: ...
     def served(self, group: ModelGroup) -> None: ...
     def spend_retry(self, group: ModelGroup, now: float) -> None: ...
-    def expected(self, group: ModelGroup, facts: RequestFacts, now: float) -> LengthView: ...
-    def learn(self, group: ModelGroup, target: Target, facts: RequestFacts, usage: Usage, now: float) -> None: ...
+    def expected(self, group: ModelGroup, ask: Ask, now: float) -> LengthView: ...
+    def learn(self, group: ModelGroup, target: Target, ask: Ask, usage: Usage, now: float) -> None: ...
+    def home(self, group: ModelGroup, caller: str, session: Session, now: float) -> int | None: ...
+    def settle(self, group: ModelGroup, caller: str, session: Session, target: Target, now: float) -> None: ...
 
 
 class Exchange:
@@ -86,6 +88,7 @@ class Exchange:
         self._tried = NOBODY  # targets that must not be picked (again)
         self._wait_limit: float | None = None  # set by the first wait for a paused target
         self._lengths: LengthView | None = None  # estimated at the start; None: the strategy does not compare prices
+        self._session = ask.facts.session
         self.decisions: list[Decision] = []  # one per attempt, and a last one when nobody could be picked
         self.picks: list[Picked] = []  # the targets that attempts went to, in order
         self.sent_at: list[float] = []  # monotonic seconds of each attempt
@@ -119,7 +122,7 @@ class Exchange:
         """The first command."""
         self._signals.request_began(self.group, now)
         if self.group.policy.compares_prices:
-            self._lengths = self._signals.expected(self.group, self.ask.facts, now)
+            self._lengths = self._signals.expected(self.group, self.ask, now)
         return self._next(now)
 
     def resume(self, now: float) -> Command:
@@ -131,7 +134,9 @@ class Exchange:
         self.outcomes.append(outcome)
         if outcome.outcome_class is _OK:
             if self._lengths is not None and outcome.usage is not None:
-                self._signals.learn(self.group, self.picks[-1].target, self.ask.facts, outcome.usage, now)
+                self._signals.learn(self.group, self.picks[-1].target, self.ask, outcome.usage, now)
+            if self._session is not None:
+                self._settle(PinRecord.SERVED, now)
             if self.group.policy.reads:
                 self._signals.served(self.group)
             return OK
@@ -150,12 +155,29 @@ class Exchange:
         if now >= self.deadline:
             return Finish(FinishReason.DEADLINE, _deadline_error())
         view = self._signals.view(self.group, now)
-        decision = decide(self.ask, self.group, view, rng=self._rng, tried=self._tried, lengths=self._lengths)
+        if self._session is None:
+            decision = decide(self.ask, self.group, view, rng=self._rng, tried=self._tried, lengths=self._lengths)
+        else:
+            decision = self._decide_at_home(self._session, view, now)
         if decision.pick is not None:
             return self._send(decision, decision.pick, now)
         if self.outcomes and (repeat := self._repeat(now)) is not None:
             return repeat
         return self._none_left(decision, view, now)
+
+    def _decide_at_home(self, session: Session, view: GroupView, now: float) -> Decision:
+        home = self._signals.home(self.group, self.ask.caller.name, session, now)
+        decision = decide(
+            self.ask, self.group, view, rng=self._rng, tried=self._tried, lengths=self._lengths, home=home
+        )
+        pin = affinity.use_of(session, decision, view, home, is_first=not self._tried)
+        return structs.replace(decision, pin=pin)
+
+    def _settle(self, record: PinRecord, now: float) -> None:
+        """The session belongs to the target that the latest decision has picked, if it says so."""
+        session, pin, policy = self._session, self.decisions[-1].pin, self.group.policy.affinity
+        if session is not None and pin is not None and pin.binds and policy.record is record:
+            self._signals.settle(self.group, self.ask.caller.name, session, self.picks[-1].target, now)
 
     def _send(self, decision: Decision, pick: Picked, now: float) -> Send:
         self.decisions.append(decision)
@@ -165,6 +187,8 @@ class Exchange:
             self._signals.spend_retry(self.group, now)
         self.picks.append(pick)
         self.sent_at.append(now)
+        if self._session is not None:
+            self._settle(PinRecord.SELECTED, now)
         return Send(pick.target, pick.effects.claim_probe)
 
     def _is_charged(self, pick: Picked) -> bool:

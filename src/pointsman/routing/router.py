@@ -1,7 +1,7 @@
 """`decide()`: the one function that chooses a target, for the gateway, explain, simulator and replay alike.
 
 The steps, each in its own file: 1 resolve (before this call), 2 tier, 3 eligibility, 4 availability, 5 affinity,
-6 score and shares, 7 pick. Tier and affinity have no rule yet.
+6 score and shares, 7 pick. Tier has no rule yet.
 """
 
 from msgspec import Struct
@@ -22,7 +22,7 @@ from pointsman.domain.derived import derived
 from pointsman.domain.ports import Rng
 from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.view import TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS, GroupView, LengthView
-from pointsman.routing import availability, costs, eligibility
+from pointsman.routing import affinity, availability, costs, eligibility
 from pointsman.routing.scorers import Contest, Scorer, Verdict
 from pointsman.routing.strategies import STRATEGIES, Strategy
 
@@ -37,23 +37,34 @@ def decide(
     rng: Rng,
     tried: frozenset[str] = NOBODY,
     lengths: LengthView | None = None,
+    home: int | None = None,
 ) -> Decision:
     """Choose a target for the next attempt. Pure: equal arguments give an equal decision.
 
-    `lengths` is for strategies that compare prices; the others do not ask for it.
+    `lengths` is for strategies that compare prices; the others do not ask for it. `home` is the member that the
+    request's session belongs to.
     """
     eligible = eligibility.split(ask, group)
     if view.is_calm and not tried and len(eligible.members) > 1:  # the usual case: all that are eligible are available
-        return _picked(ask, _field(group, eligible.members), view, eligible.excluded, rng, lengths)
+        return _picked(ask, _field(group, eligible.members), view, eligible.excluded, rng, lengths, home)
     found = availability.split(group, eligible.members, view, tried)
     excluded = eligible.excluded + found.excluded
     if found.recovering and (not tried or not found.open):
-        return _only(group, found.recovering[0], excluded, DecisionMode.PROBE, Effects(claim_probe=True))
+        probed = _probed(group, found, view, home)
+        if probed is not None:
+            return _only(group, probed, excluded, DecisionMode.PROBE, Effects(claim_probe=True))
     if not found.open:
         return Decision(group, pick=None, excluded=excluded)
     if len(eligible.members) == 1:  # nothing to choose: no strategy runs, no state advances (G-081)
         return _only(group, found.open[0], excluded, DecisionMode.SINGLE, NO_EFFECTS)
-    return _picked(ask, _field(group, found.open), view, excluded, rng, lengths)
+    return _picked(ask, _field(group, found.open), view, excluded, rng, lengths, home)
+
+
+def _probed(group: ModelGroup, found: availability.Availability, view: GroupView, home: int | None) -> int | None:
+    """The recovering member that gets this request. A session is taken from its target only if nothing else comes."""
+    if home not in found.open or not affinity.holds(group):
+        return found.recovering[0]
+    return next((index for index in found.recovering if view.targets[index].is_probe_overdue), None)
 
 
 def panic(decision: Decision, index: int) -> tuple[Decision, Picked]:
@@ -91,11 +102,19 @@ def _field(group: ModelGroup, candidates: tuple[int, ...]) -> _Field:
 
 
 def _picked(
-    ask: Ask, field: _Field, view: GroupView, excluded: tuple[Excluded, ...], rng: Rng, lengths: LengthView | None
-) -> Decision:
+    ask: Ask, field: _Field, view: GroupView, excluded: tuple[Excluded, ...], rng: Rng, lengths: LengthView | None,
+    home: int | None,
+) -> Decision:  # fmt: skip
     strategy, weights, estimates = field.strategy, field.weights, NO_ESTIMATES
+    at_home = None if home is None or home not in field.candidates else field.candidates.index(home)
+    if at_home is not None and affinity.is_firm(field.group):
+        return _pinned(field, at_home, excluded, estimates)
     if strategy.compares_prices:
         estimates = costs.estimates(field.candidates, field.targets, lengths)
+        if at_home is not None and affinity.is_economic(field.group):
+            prices = [estimate.cost_usd for estimate in estimates]
+            if affinity.stays(prices, at_home):
+                return _pinned(field, at_home, excluded, estimates)
     if strategy.score is not None:
         contest = _contest(field, view, estimates, stream=ask.facts.stream)
         return _scored(field, strategy.score, contest, excluded, rng, estimates)
@@ -108,6 +127,13 @@ def _picked(
     effects = NO_EFFECTS if pick.turn_credits is None else _turn(view, field.candidates, pick.turn_credits)
     picked = Picked(field.targets[pick.index], strategy.mode, pick.propensity, effects)
     return Decision(field.group, picked, field.ids, pick.shares, excluded, estimates)
+
+
+def _pinned(field: _Field, at: int, excluded: tuple[Excluded, ...], estimates: tuple[Estimate, ...]) -> Decision:
+    """The session stays: nothing is drawn, and nobody's turn moves on."""
+    picked = Picked(field.targets[at], DecisionMode.PINNED, 1.0)
+    shares = tuple([float(index == at) for index in range(len(field.ids))])
+    return Decision(field.group, picked, field.ids, shares, excluded, estimates)
 
 
 def standing(group: ModelGroup, view: GroupView) -> tuple[tuple[str, ...], Verdict] | None:

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pointsman.domain.decision import DecisionMode
+from pointsman.domain.policy import AffinityMode, Detail, RoutingPolicy
 from pointsman.domain.view import Signal
 from pointsman.routing.pickers import PICKERS, Picker
 from pointsman.routing.scorers import SCORERS, Scorer
@@ -19,6 +20,8 @@ class Strategy(Struct, frozen=True):
     compares_prices: bool = False  # what each candidate would charge is estimated
     score: Scorer | None = None  # None: weights decide; of the cheapest candidates alone if prices are compared
     reads: frozenset[Signal] = frozenset()  # what is measured for the scorer; nothing else is
+    affinity: AffinityMode = AffinityMode.OFF  # of groups that do not name one
+    remembers_sessions: bool = False  # the scorer wants to know whose cache is warm
 
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
@@ -38,6 +41,8 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             mode=DecisionMode.P2C,
             score=SCORERS["p2c"],
             reads=frozenset((Signal.IN_FLIGHT, Signal.TTFB, Signal.FAILURES)),
+            affinity=AffinityMode.STRICT,
+            remembers_sessions=True,
         ),
         "blend": Strategy(
             pick=PICKERS["weighted_random"],
@@ -48,3 +53,12 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         ),
     }
 )
+
+
+def equipped(policy: RoutingPolicy) -> RoutingPolicy:
+    """The policy with all that follows from the strategy it names."""
+    row = STRATEGIES[policy.strategy]
+    keeps_sessions = row.remembers_sessions or policy.affinity.mode is not AffinityMode.OFF
+    wanted = {Detail.TEXT_SIZE: row.compares_prices, Detail.SESSION: keeps_sessions}
+    details = frozenset(detail for detail, is_wanted in wanted.items() if is_wanted)
+    return structs.replace(policy, compares_prices=row.compares_prices, reads=row.reads, details=details)

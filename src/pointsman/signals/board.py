@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from pointsman.domain.ask import Ask
+from pointsman.domain.conversation import Session
 from pointsman.domain.decision import Effects
 from pointsman.domain.outcome import Outcome, Usage
 from pointsman.domain.policy import Cooldown
@@ -11,6 +13,7 @@ from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.view import GroupView, LengthView, TargetView
 from pointsman.signals.lengths import Lengths
 from pointsman.signals.measure import measured
+from pointsman.signals.pins import Pins
 from pointsman.signals.retry_budget import RetryBudget
 from pointsman.signals.target_state import Lease, TargetState
 from pointsman.signals.tracks import Tracks
@@ -22,6 +25,7 @@ class _GroupState:
     def __init__(self, group: ModelGroup) -> None:
         self.turn_credits: dict[str, float] = {}  # by target id; smooth weighted round robin
         self.budget = RetryBudget()
+        self.pins = Pins()
         self.served = 0  # requests; counted for strategies that read signals
         self.calm_view = GroupView(is_calm=True, targets=(_CLOSED,) * len(group.members), turn_credits=_nothing(group))
         self.calm_view_of = group
@@ -95,13 +99,25 @@ class SignalBoard:
         if state.end(lease, outcome, now, self._rng, policy):
             (self._unsettled.discard if state.is_closed else self._unsettled.add)(state)
 
-    def expected(self, group: ModelGroup, facts: RequestFacts, now: float) -> LengthView:
+    def expected(self, group: ModelGroup, ask: Ask, now: float) -> LengthView:
         """How long a request is going to be, for strategies that compare prices. Changes nothing."""
-        return self._lengths.expected(group, facts, now)
+        return self._lengths.expected(group, ask.facts, now)
 
-    def learn(self, group: ModelGroup, target: Target, facts: RequestFacts, usage: Usage, now: float) -> None:
+    def learn(self, group: ModelGroup, target: Target, ask: Ask, usage: Usage, now: float) -> None:
         """How long it was, by the count of the provider that answered."""
-        self._lengths.learn(group, target, facts, usage, now)
+        self._lengths.learn(group, target, ask.facts, usage, now)
+
+    def home(self, group: ModelGroup, caller: str, session: Session, now: float) -> int | None:
+        """The member of the group that the session belongs to; None: it belongs nowhere. Changes nothing."""
+        state = self._groups.get(group.name)
+        found = None if state is None else state.pins.find(caller, session, now)
+        if found is None:
+            return None
+        return next((index for index, member in enumerate(group.members) if member.target.state_key == found), None)
+
+    def settle(self, group: ModelGroup, caller: str, session: Session, target: Target, now: float) -> None:
+        """The session belongs to that target from now on."""
+        self._group(group).pins.put(caller, session, target.state_key, now, group.policy.affinity)
 
     def in_flight(self, target: Target) -> int:
         state = self._targets.get(target.state_key)
@@ -142,7 +158,7 @@ def _renewed(state: _GroupState, group: ModelGroup) -> _GroupState:
     if state.calm_view_of is group:
         return state
     renewed = _GroupState(group)
-    renewed.budget, renewed.served = state.budget, state.served
+    renewed.budget, renewed.served, renewed.pins = state.budget, state.served, state.pins
     if _weights(group) == _weights(state.calm_view_of):
         renewed.turn_credits = state.turn_credits
     return renewed

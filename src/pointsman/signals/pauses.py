@@ -14,6 +14,7 @@ from pointsman.domain.view import Breaker, PauseCause
 from pointsman.signals.evidence import CallerEvidence
 
 MAX_RETRY_AFTER_S = 300.0  # a provider may not park itself for longer on its own word
+PROBE_PATIENCE_S = 20.0  # of a target that could be probed, for a request that no session holds elsewhere
 _MAX_LEVEL = 16  # far past any cap, and 2**16 is still a sane number
 
 
@@ -55,6 +56,9 @@ class Pauses:
         if self._until is None:
             return Breaker.CLOSED
         return Breaker.OPEN if now < self._until else Breaker.HALF_OPEN
+
+    def is_probe_overdue(self, now: float) -> bool:
+        return self._until is not None and now >= self._until + PROBE_PATIENCE_S
 
     def record(self, outcome: Outcome, attempt: Attempt, now: float, rng: Rng, policy: Cooldown) -> None:
         """Learn from one finished attempt."""

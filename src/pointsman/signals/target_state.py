@@ -80,4 +80,5 @@ class TargetState:
             pause_cause=self._pauses.cause,
             paused_until=self._pauses.until,
             is_probing=self._probe is not None,
+            is_probe_overdue=self._pauses.is_probe_overdue(now),
         )

@@ -7,15 +7,16 @@ from urllib.parse import urlsplit
 from msgspec import structs
 
 from pointsman.domain.ask import Ask
+from pointsman.domain.conversation import AUTO, Session
 from pointsman.domain.outcome import Outcome, OutcomeClass
-from pointsman.domain.policy import RoutingPolicy, Timeouts
+from pointsman.domain.policy import Affinity, RoutingPolicy, Timeouts
 from pointsman.domain.price import Price, Rates
 from pointsman.domain.request import Caller, Dialect, RequestFacts, Scope
 from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Member, ModelGroup, Origin, Provider, Target
 from pointsman.domain.view import Breaker, GroupView, LengthView, Measured, TargetView
-from pointsman.routing.strategies import STRATEGIES
+from pointsman.routing.strategies import STRATEGIES, equipped
 
 DEFAULT_CREATED_UTC = 1_800_000_000
 NO_PRICES: Mapping[str, Price] = MappingProxyType({})
@@ -36,9 +37,8 @@ def target(target_id: str, price: Price | None = None) -> Target:
 
 def policy(strategy: str = "weighted", **overrides: object) -> RoutingPolicy:
     """A policy with all defaults but the overrides."""
-    row = STRATEGIES[strategy]
-    usual = RoutingPolicy(strategy, "configured", row.compares_prices, row.reads)
-    return structs.replace(usual, **overrides)
+    usual = RoutingPolicy(strategy, "configured", affinity=Affinity(STRATEGIES[strategy].affinity))
+    return equipped(structs.replace(usual, **overrides))
 
 
 def group(
@@ -65,6 +65,11 @@ def facts(**overrides: object) -> RequestFacts:
     """A short unary chat request for the group "chat"."""
     usual = RequestFacts(dialect=Dialect.OPENAI_CHAT, model="chat", stream=False, body_bytes=64)
     return structs.replace(usual, **overrides)
+
+
+def session(key: str = "s1", *, auto: bool = False, has_begun: bool = False) -> Session:
+    """A conversation that its caller has named, unless `auto`."""
+    return Session(key, AUTO if auto else "x-session-id", has_begun)
 
 
 def caller(name: str = "alice", *scopes: Scope) -> Caller:

@@ -6,7 +6,16 @@ import pytest
 
 from pointsman.config.load import Loaded, load
 from pointsman.config.settings import Settings
-from pointsman.domain.policy import Cooldown, OnAllUnavailable, Retry, Timeouts
+from pointsman.domain.policy import (
+    Affinity,
+    AffinityMode,
+    Cooldown,
+    Detail,
+    OnAllUnavailable,
+    PinRecord,
+    Retry,
+    Timeouts,
+)
 from pointsman.domain.request import Dialect
 from pointsman.domain.secret import Secret
 from pointsman.domain.target import KeyStyle, Origin, Target, Terminator
@@ -328,6 +337,48 @@ def test_a_target_without_a_weight_beside_one_with_a_weight_is_noted(tmp_path: P
 @pytest.mark.parametrize("targets", ["{model: local/a}, {model: local/b}", "{model: local/a, weight: 2}"])
 def test_groups_with_all_weights_or_none_need_no_such_note(tmp_path: Path, targets: str) -> None:
     assert len(load_text(tmp_path, _group(targets)).notes) == 1
+
+
+@pytest.mark.req("C-10", "C-11", "G-080", "G-089", "D-057")
+@pytest.mark.parametrize(
+    ("strategy", "written", "affinity"),
+    [
+        ("p2c", "{}", Affinity(AffinityMode.STRICT, 600, 10_000, PinRecord.SERVED)),
+        ("p2c", "{ttl: 6h, max_entries: 5}", Affinity(AffinityMode.STRICT, 21_600, 5)),
+        ("weighted", "{}", Affinity(AffinityMode.OFF)),
+        ("round_robin", "{}", Affinity(AffinityMode.OFF)),
+        ("least_busy", "{}", Affinity(AffinityMode.OFF)),
+        ("blend", "{}", Affinity(AffinityMode.OFF)),
+        ("weighted", "{mode: strict}", Affinity(AffinityMode.STRICT)),
+        ("weighted", "{mode: prefix}", Affinity(AffinityMode.PREFIX, record=PinRecord.SELECTED)),
+        ("weighted", "{mode: prefix, record: served}", Affinity(AffinityMode.PREFIX)),
+        ("cost", "{mode: economic}", Affinity(AffinityMode.ECONOMIC)),
+    ],
+)
+def test_affinity_is_that_of_the_strategy_unless_the_file_says_else(
+    tmp_path: Path, strategy: str, written: str, affinity: Affinity
+) -> None:
+    text = _group("{model: local/a}, {model: local/b}", f", strategy: {strategy}, affinity: {written}")
+
+    assert load_text(tmp_path, text).snapshot.groups["chat"].policy.affinity == affinity
+
+
+@pytest.mark.parametrize(
+    ("strategy", "mode", "details"),
+    [
+        ("weighted", "off", set()),
+        ("least_busy", "off", set()),
+        ("weighted", "strict", {Detail.SESSION}),
+        ("p2c", "strict", {Detail.SESSION}),
+        ("p2c", "off", {Detail.SESSION}),
+        ("cost", "off", {Detail.TEXT_SIZE}),
+        ("cost", "strict", {Detail.TEXT_SIZE, Detail.SESSION}),
+    ],
+)
+def test_only_what_a_policy_reads_is_worked_out(tmp_path: Path, strategy: str, mode: str, details: set[Detail]) -> None:
+    text = _group("{model: local/a}, {model: local/b}", f", strategy: {strategy}, affinity: {{mode: {mode}}}")
+
+    assert load_text(tmp_path, text).snapshot.groups["chat"].policy.details == details
 
 
 _CLAUDE = "providers: {{claude: {{kind: anthropic, api_key: sk-1{more}}}}}\n"

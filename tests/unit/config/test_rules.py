@@ -365,3 +365,29 @@ def test_check_says_what_a_strategy_is_going_to_do(tmp_path: Path, strategy: str
     notes = load_text(tmp_path, _blended(policy, strategy)).notes
 
     assert notes[1].startswith(f"chat: {strategy}: {note}")
+
+
+def _keeping(affinity: str, strategy: str = "weighted") -> str:
+    group = f"{{targets: [{{model: local/a}}, {{model: local/b}}], strategy: {strategy}, affinity: {affinity}}}"
+    return f"{HEAD}{LOCAL}models: {{chat: {group}}}\n"
+
+
+@pytest.mark.parametrize("strategy", ["weighted", "failover", "least_busy", "p2c"])
+def test_economic_affinity_needs_a_strategy_that_compares_prices(tmp_path: Path, strategy: str) -> None:
+    found = problem(tmp_path, _keeping("{mode: economic}", strategy))
+
+    assert found.path == "models.chat.affinity.mode"
+    assert found.message == "economic needs a strategy that compares prices"
+    assert found.fix.startswith("Write mode: strict, or one of the strategies cost")
+
+
+@pytest.mark.bug("J-03")
+def test_settings_of_an_affinity_that_is_off_are_noted(tmp_path: Path) -> None:
+    (warning,) = load_text(tmp_path, _keeping("{ttl: 5m}")).warnings
+
+    assert (warning.path, warning.message) == ("models.chat.affinity.ttl", "has no effect: affinity is off")
+
+
+@pytest.mark.parametrize("affinity", ["{mode: sticky}", "{ttl: 0}", "{max_entries: 0}", "{record: last}"])
+def test_affinity_outside_its_bounds_is_refused(tmp_path: Path, affinity: str) -> None:
+    assert problem(tmp_path, _keeping(affinity, "p2c")).path.startswith("models.chat.affinity.")

@@ -58,6 +58,7 @@ def test_state_of_a_target_is_the_one_of_the_board() -> None:
         "pause_cause": "rate_limit",
         "paused_for_s": 50.0,
         "is_probing": False,
+        "is_probe_overdue": False,
         "in_flight": 1,
     }
     assert found["attempts"] == {"rate_limited": 1}

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pointsman.domain.ask import Ask
+from pointsman.domain.conversation import Session
 from pointsman.domain.decision import Decision, Effects, Exclusion
 from pointsman.domain.outcome import OutcomeClass, Usage
-from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.view import Breaker, GroupView, LengthView, PauseCause, TargetView
 from pointsman.routing.exchange import Command, Exchange, Finish, Send
@@ -51,12 +52,11 @@ def decided(
     tried: Iterable[str] = NOBODY,
     turn_credits: tuple[float, ...] | None = None,
     lengths: LengthView | None = None,
+    home: int | None = None,
 ) -> Decision:
     """What `decide` says."""
-    view = view_of(group, views, turn_credits=turn_credits)
-    return decide(
-        builders.ask(), group, view, rng=Draws(draw), tried=frozenset(tried), lengths=lengths or builders.lengths(group)
-    )
+    view, known = view_of(group, views, turn_credits=turn_credits), lengths or builders.lengths(group)
+    return decide(builders.ask(), group, view, rng=Draws(draw), tried=frozenset(tried), lengths=known, home=home)
 
 
 def picked(decision: Decision) -> str | None:
@@ -75,6 +75,8 @@ class HandBoard:
         self.requests, self.spent, self.answered = 0, 0, 0
         self.applied: list[Effects] = []
         self.learned: list[tuple[str, Usage]] = []  # target id, usage
+        self.homes: dict[str, str] = {}  # session key -> target id
+        self.settled: list[str] = []  # target ids, as sessions were given to them
 
     def view(self, group: ModelGroup, now: float) -> GroupView:
         return view_of(group, self.views)
@@ -88,11 +90,19 @@ class HandBoard:
     def apply(self, group: ModelGroup, effects: Effects) -> None:
         self.applied.append(effects)
 
-    def expected(self, group: ModelGroup, facts: RequestFacts, now: float) -> LengthView:
+    def expected(self, group: ModelGroup, ask: Ask, now: float) -> LengthView:
         return builders.lengths(group)
 
-    def learn(self, group: ModelGroup, target: Target, facts: RequestFacts, usage: Usage, now: float) -> None:
+    def learn(self, group: ModelGroup, target: Target, ask: Ask, usage: Usage, now: float) -> None:
         self.learned.append((target.id, usage))
+
+    def home(self, group: ModelGroup, caller: str, session: Session, now: float) -> int | None:
+        ids = [member.target.id for member in group.members]
+        return ids.index(self.homes[session.key]) if session.key in self.homes else None
+
+    def settle(self, group: ModelGroup, caller: str, session: Session, target: Target, now: float) -> None:
+        self.homes[session.key] = target.id
+        self.settled.append(target.id)
 
     def served(self, group: ModelGroup) -> None:
         self.answered += 1
@@ -112,12 +122,13 @@ class Request:
         total_s: float = 600.0,
         retries_left: float = 30.0,
         draw: float = 0.5,
+        session: Session | None = None,
         **policy: Any,
     ) -> None:
         self.group = group or builders.group("chat", *targets, strategy="failover", **policy)
         self.board, self.now = HandBoard(views, retries_left=retries_left), NOW
         self.exchange = Exchange(
-            builders.ask(), self.group, self.board, Draws(draw), began_at=NOW, deadline=NOW + total_s
+            builders.ask(session=session), self.group, self.board, Draws(draw), began_at=NOW, deadline=NOW + total_s
         )
 
     def start(self) -> Command:

@@ -456,3 +456,56 @@ def test_open_stream_is_in_flight_until_it_ends_however_long_it_takes() -> None:
     signals.record(lease, builders.outcome(status=200), NOW + 86_400.0, Cooldown())
 
     assert (before[0].in_flight, signals.view(group, NOW + 86_400.0).measured[0].in_flight) == (1, 0)
+
+
+# --- sessions
+
+
+def settled(signals: SignalBoard, group: ModelGroup, target_id: str) -> None:
+    signals.settle(group, "alice", builders.session(), builders.target(target_id), NOW)
+
+
+def home(signals: SignalBoard, group: ModelGroup) -> int | None:
+    return signals.home(group, "alice", builders.session(), NOW)
+
+
+def test_session_is_at_home_where_it_was_settled() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m")
+    assert home(signals, group) is None
+
+    settled(signals, group, "b/m")
+
+    assert home(signals, group) == 1
+    assert home(signals, builders.group("other", "a/m", "b/m")) is None
+
+
+@pytest.mark.req("X-09")
+@pytest.mark.bug("A-23")
+@pytest.mark.req("R-034")
+def test_home_is_a_target_and_not_a_place_in_a_list() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m")
+    settled(signals, group, "b/m")
+
+    reordered = builders.group("chat", "b/m", "c/m", "a/m")
+    signals.keep([reordered])
+
+    assert home(signals, reordered) == 0
+
+
+def test_home_that_the_group_has_lost_is_none_until_it_is_back() -> None:
+    signals, group, without = board(), builders.group("chat", "a/m", "b/m"), builders.group("chat", "a/m")
+    settled(signals, group, "b/m")
+
+    signals.keep([without])
+
+    assert home(signals, without) is None
+
+
+def test_other_credential_is_another_target() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m")
+    settled(signals, group, "b/m")
+    other = structs.replace(group.members[1].target, state_key="b/m#other")
+
+    renewed = structs.replace(group, members=(group.members[0], structs.replace(group.members[1], target=other)))
+
+    assert home(signals, renewed) is None

@@ -18,13 +18,13 @@ TWIN = builders.group("twin", "c/m", strategy="cost")
 
 
 def expected(board: SignalBoard, group: ModelGroup = GROUP, **facts: Any) -> LengthView:
-    return board.expected(group, builders.facts(**{"text_chars": 4_000, "script": Script.LATIN, **facts}), NOW)
+    return board.expected(group, builders.ask(**{"text_chars": 4_000, "script": Script.LATIN, **facts}), NOW)
 
 
 def learned(usage: Usage, times: int = 50, **facts: Any) -> SignalBoard:
     """A board that has seen answers of a/m, all of them equal."""
     board = SignalBoard(Draws())
-    asked = builders.facts(**{"text_chars": 4_000, "script": Script.LATIN, **facts})
+    asked = builders.ask(**{"text_chars": 4_000, "script": Script.LATIN, **facts})
     for _ in range(times):
         board.learn(GROUP, GROUP.members[0].target, asked, usage, NOW)
     return board

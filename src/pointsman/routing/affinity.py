@@ -1,0 +1,78 @@
+"""Step 5: is this conversation at home somewhere?
+
+A pin never empties the candidates: one that cannot be used is skipped, and one that is worth nothing any more released.
+"""
+
+from collections.abc import Sequence
+
+from pointsman.domain.conversation import Session
+from pointsman.domain.decision import AffinityOutcome, Decision, DecisionMode, Exclusion, PinUse
+from pointsman.domain.policy import Affinity, AffinityMode, PinRecord
+from pointsman.domain.target import ModelGroup
+from pointsman.domain.view import Breaker, GroupView
+
+STAYS_WITHIN = 1.1  # times the best price: for less than a tenth a session does not wander (hysteresis)
+DEARER = "dearer"  # why an economic pin is released; every other reason is the name of an exclusion
+
+_FIRM = frozenset((AffinityMode.STRICT, AffinityMode.PREFIX))  # no cheaper or faster rival takes their pins (G-082)
+
+
+def is_firm(group: ModelGroup) -> bool:
+    """Whether a session's target is kept before anything is compared."""
+    return group.policy.affinity.mode in _FIRM
+
+
+def is_economic(group: ModelGroup) -> bool:
+    """Whether it is kept as long as it is not much dearer than the cheapest."""
+    return group.policy.affinity.mode is AffinityMode.ECONOMIC
+
+
+def holds(group: ModelGroup) -> bool:
+    """Whether a session is bound to its target at all, so that others should do what one request must do for all."""
+    return group.policy.affinity.mode is not AffinityMode.OFF
+
+
+def stays(prices: Sequence[float | None], home: int) -> bool:
+    """Whether the candidate at `home` is worth staying with; prices in any one unit, None: not known."""
+    known = [price for price in prices if price is not None]
+    price = prices[home]
+    return not known or (price is not None and price <= STAYS_WITHIN * min(known))
+
+
+def use_of(session: Session, decision: Decision, view: GroupView, home: int | None, *, is_first: bool) -> PinUse:
+    """What became of the session's pin. `home`: its member of the group, None: it has none."""
+    policy = decision.group.policy.affinity
+    if policy.mode is AffinityMode.OFF:
+        outcome, reason = AffinityOutcome.NONE, None
+    elif home is None:
+        outcome = AffinityOutcome.CREATED if session.is_worth_keeping else AffinityOutcome.NONE
+        reason = None
+    else:
+        outcome, reason = _of_pinned(decision, view, home)
+    is_lasting = decision.pick is not None and decision.pick.mode is not DecisionMode.PANIC  # G-089
+    binds = is_lasting and session.is_worth_keeping and _binds(policy, outcome, is_first=is_first)
+    return PinUse(outcome, reason, binds)
+
+
+def _of_pinned(decision: Decision, view: GroupView, home: int) -> tuple[AffinityOutcome, str | None]:
+    pick, target = decision.pick, decision.group.members[home].target
+    if pick is not None and pick.target is target:
+        return AffinityOutcome.HONORED, None
+    if view.targets[home].breaker is not Breaker.CLOSED:
+        return AffinityOutcome.RELEASED, Exclusion.PAUSED  # also when it was tried: this request may have paused it
+    rule = next((excluded.rule for excluded in decision.excluded if excluded.target_id == target.id), None)
+    if rule is Exclusion.TRIED or pick is None or pick.mode is DecisionMode.PROBE:
+        return AffinityOutcome.SKIPPED, None
+    return AffinityOutcome.RELEASED, DEARER if rule is None else rule
+
+
+def _binds(policy: Affinity, outcome: AffinityOutcome, *, is_first: bool) -> bool:
+    match outcome:
+        case AffinityOutcome.HONORED:
+            return policy.slides
+        case AffinityOutcome.CREATED | AffinityOutcome.RELEASED:
+            return is_first or policy.record is PinRecord.SERVED  # a fallback does not repin what was selected (D-054)
+        case AffinityOutcome.NONE:
+            return policy.mode is AffinityMode.OFF  # remembered for its warm cache only
+        case AffinityOutcome.SKIPPED:
+            return False
