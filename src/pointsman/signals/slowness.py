@@ -88,4 +88,5 @@ class Slowness:
 
 
 def _log_ratio(measured_s: float, usual: float) -> float:
-    return min(max(math.log(measured_s / usual), -_MAX_LOG), _MAX_LOG)
+    # not the logarithm of the ratio: of the smallest numbers it is 0
+    return min(max(math.log(measured_s) - math.log(usual), -_MAX_LOG), _MAX_LOG)

@@ -136,3 +136,12 @@ def test_patience_with_a_whole_answer_is_that_for_the_longest_it_may_be() -> Non
     assert patient_s(UNARY) == usual_unary_s(1_000, 1_000)
     assert patient_s(capped) == usual_unary_s(1_000, 50)
     assert patient_s(STREAM) == usual_ttft_s(1_000)
+
+
+@pytest.mark.parametrize("measured_s", [5e-324, 1e308])
+def test_most_extreme_times_can_be_learned(measured_s: float) -> None:
+    slowness = Slowness()
+
+    slowness.observe(measured_s, usual_s(UNARY, None), 1_000.0)
+
+    assert slowness.samples == 1
