@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -164,3 +165,44 @@ def test_neither_id_nor_text_of_a_session_is_in_a_record(run: Any, gateway: Any,
     run(scenario())
 
     assert b"my secret" not in (tmp_path / "decisions.jsonl").read_bytes()
+
+
+@pytest.mark.bug("D-04")
+def test_cost_keeps_a_conversation_where_its_prompt_is_cached(run: Any, gateway: Any) -> None:
+    said = [{"role": "user", "content": "Signals. " * 5_000}]  # 11,250 tokens
+    price = {"input": 2.0, "output": 8.0, "cache_read": 0.2}
+
+    async def scenario() -> tuple[list[str], list[dict[str, Any]]]:
+        async with FakeProvider(name="a") as a, FakeProvider(name="b") as b, FakeProvider(name="c") as c:
+            prices = {"overrides": {f"{name}/m-{name}": price for name in "abc"}}
+            groups = {"chat": weighted((a, b, c), (1, 1, 1), strategy="cost")}
+            async with gateway(a, b, c, groups=groups, prices=prices) as gw:
+                served = []
+                for number in range(20):
+                    talk = said + [ANSWER, {"role": "user", "content": f"Turn {number}"}] * number
+                    served.append(served_by(await ask(gw.base_url, turn(*talk, headers=()))))
+                return served, await gw.records()
+
+    served, records = run(scenario())
+
+    assert len(set(served)) == 1
+    last = records[-1]["decisions"][0]
+    pairs = zip(last["candidates"], last["estimates"], strict=True)
+    cached = {name: estimate["cached_tokens"] for name, estimate in pairs}
+    assert [name for name, tokens in cached.items() if tokens > 10_000] == [f"{served[0]}/m-{served[0]}"]
+    assert records[-1]["facts"]["session"] is None
+
+
+@pytest.mark.req("G-063")
+def test_p2c_prefers_the_target_that_answered_the_session_last(run: Any, gateway: Any) -> None:
+    async def scenario() -> list[str]:
+        async with FakeProvider(name="a") as a, FakeProvider(name="b") as b:
+            policy = {"p2c": {"warm_cache_weight": 1_000, "min_weight_fraction": 0}}
+            fields = {"strategy": "p2c", "affinity": {"mode": "off"}, "routing_policy": policy}
+            async with gateway(a, b, groups={"chat": weighted((a, b), (1, 1), **fields)}) as gw:
+                return await turns(gw, 40)
+
+    served = run(scenario())
+
+    moves = sum(before != after for before, after in pairwise(served))
+    assert moves <= 3

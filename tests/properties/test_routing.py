@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pointsman.domain.decision import Decision, DecisionMode
 from pointsman.domain.outcome import Outcome, OutcomeClass
-from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, Blend, OnAllUnavailable, P2c, Retry
+from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, Affinity, AffinityMode, Blend, OnAllUnavailable, P2c, Retry
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.view import Breaker, GroupView, Measured, PauseCause, TargetView
 from pointsman.routing import retry
@@ -71,27 +71,33 @@ class Situation(Struct, frozen=True):
     view: GroupView
     tried: frozenset[str]
     seed: int
+    home: int | None  # of the session
+    cached_tokens: tuple[int, ...]
 
     def decision(self) -> Decision:
         """What `decide` says."""
-        rng, lengths = random.Random(self.seed), builders.lengths(self.group)
-        return decide(builders.ask(), self.group, self.view, rng=rng, tried=self.tried, lengths=lengths)
+        rng = random.Random(self.seed)
+        lengths = structs.replace(builders.lengths(self.group), cached_tokens=self.cached_tokens)
+        return decide(builders.ask(), self.group, self.view, rng=rng, tried=self.tried, lengths=lengths, home=self.home)
 
 
 @st.composite
 def situations(draw: st.DrawFn) -> Situation:
     count = draw(st.integers(1, 8))
     ids = [f"{number}/m" for number in range(count)]
+    affinity = Affinity(draw(st.sampled_from(AffinityMode)))
     members = [(target_id, draw(weights)) for target_id in ids]
     charged = {target_id: price for target_id in ids if (price := draw(prices)) is not None}
     strategy = draw(st.sampled_from(STRATEGIES))
-    group = builders.group("chat", *members, strategy=strategy, prices=charged, **draw(routing))
+    group = builders.group("chat", *members, strategy=strategy, prices=charged, affinity=affinity, **draw(routing))
     seen = draw(st.lists(views | st.just(TargetView()), min_size=count, max_size=count))
     credits = tuple(draw(st.lists(st.floats(-1e9, 1e9), min_size=count, max_size=count)))
     tried = draw(st.frozensets(st.sampled_from(ids)))
     measured = tuple(draw(st.lists(numbers, min_size=count, max_size=count)))
     view = builders.group_view(*seen, turn_credits=credits, measured=measured, served=draw(st.sampled_from([0, 50])))
-    return Situation(group, view, tried, draw(st.integers(0, 999)))
+    home = draw(st.none() | st.integers(0, count - 1))
+    cached = draw(st.just(()) | st.tuples(*[st.integers(0, 1_000)] * count))
+    return Situation(group, view, tried, draw(st.integers(0, 999)), home, cached)
 
 
 @pytest.mark.case("I28")

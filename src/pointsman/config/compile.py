@@ -161,7 +161,8 @@ def _group(config: ConfigFile, name: str, entry: GroupEntry, credential_key: byt
         )
         for (provider, reference), target in zip(places, entry.targets, strict=True)
     )
-    return ModelGroup(name, tuple(entry.aliases), members, _policy(config, entry, choose(entry, identities)))
+    policy = equipped(_policy(config, entry, choose(entry, identities)), [member.target for member in members])
+    return ModelGroup(name, tuple(entry.aliases), members, policy)
 
 
 def _target(config: ConfigFile, provider: str, reference: str, credential_key: bytes, priced_at: datetime) -> Target:
@@ -183,7 +184,7 @@ def _account(entry: ProviderEntry, credential_key: bytes) -> str:
 
 def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPolicy:
     routing_policy = entry.routing_policy
-    policy = RoutingPolicy(
+    return RoutingPolicy(
         strategy=choice.strategy,
         strategy_reason=choice.reason,
         affinity=_affinity(entry.affinity, choice.strategy),
@@ -193,7 +194,6 @@ def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPol
         cooldown=Cooldown(base_s=config.cooldown.base, max_s=config.cooldown.max),
         retry=Retry(**config.retry.model_dump()),
     )
-    return equipped(policy)
 
 
 def _p2c(section: P2cSection) -> P2c:

@@ -121,6 +121,11 @@ class Estimate(Struct, frozen=True, gc=False):
     input_tokens: int
     output_tokens: int
     cost_usd: float | None  # None: its price is not known, never "free"
+    cached_tokens: int = 0  # part of the input that is expected to be read from a cache
+
+    @property
+    def cached_ratio(self) -> float:
+        return self.cached_tokens / self.input_tokens
 
 
 NO_ESTIMATES: tuple[Estimate, ...] = ()

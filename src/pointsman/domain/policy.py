@@ -125,3 +125,8 @@ class RoutingPolicy(Struct, frozen=True):
     on_all_unavailable: OnAllUnavailable = OnAllUnavailable.AUTO
     cooldown: Cooldown = Cooldown()
     retry: Retry = Retry()
+
+    @property
+    def session_ttl_s(self) -> float:
+        """How long the target of a session is remembered; without affinity for its warm cache alone."""
+        return self.p2c.warm_cache_ttl_s if self.affinity.mode is AffinityMode.OFF else self.affinity.ttl_s

@@ -64,9 +64,12 @@ def why_unknown(price: Price | None) -> CostUnknown:
     return CostUnknown.NO_PRICE if price is None else CostUnknown.NO_USAGE
 
 
-def estimate_usd(price: Price | None, input_tokens: float, output_tokens: float) -> float | None:
-    """What a request of that length would cost with nothing in a cache; None: the price is not known."""
+def estimate_usd(
+    price: Price | None, input_tokens: float, output_tokens: float, cached_tokens: float = 0.0
+) -> float | None:
+    """What a request of that length would cost, `cached_tokens` of its input read from a cache; None: not known."""
     if price is None:
         return None
     rates = price.rates_for(input_tokens)
-    return price.request_usd + (input_tokens * rates.input + output_tokens * rates.output) / _MILLION
+    input_cost = (input_tokens - cached_tokens) * rates.input + cached_tokens * rates.cache_read
+    return price.request_usd + (input_cost + output_tokens * rates.output) / _MILLION

@@ -71,3 +71,4 @@ class LengthView(Struct, frozen=True, gc=False):
 
     input_tokens: tuple[int, ...]  # by the group's members: each model has a tokenizer of its own
     output_tokens: int
+    cached_tokens: tuple[int, ...] = ()  # part of the input, by members: read from a cache; empty: nobody asks

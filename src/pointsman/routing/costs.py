@@ -14,10 +14,18 @@ def estimates(
     """One per candidate. `candidates` are their indexes among the members of the group."""
     if lengths is None:
         raise ValueError("a strategy that compares prices needs to know how long the request is")
-    output = lengths.output_tokens
+    output, cached = lengths.output_tokens, lengths.cached_tokens
     inputs = [lengths.input_tokens[index] for index in candidates]
-    pairs = zip(inputs, targets, strict=True)
-    return tuple([Estimate(tokens, output, estimate_usd(target.price, tokens, output)) for tokens, target in pairs])
+    if not cached:
+        pairs = zip(inputs, targets, strict=True)
+        return tuple([Estimate(tokens, output, estimate_usd(target.price, tokens, output)) for tokens, target in pairs])
+    rows = zip(inputs, targets, [cached[index] for index in candidates], strict=True)
+    return tuple(
+        [
+            Estimate(tokens, output, estimate_usd(target.price, tokens, output, kept), kept)
+            for tokens, target, kept in rows
+        ]
+    )
 
 
 def cheapest(weights: tuple[float, ...], found: tuple[Estimate, ...]) -> tuple[float, ...]:

@@ -116,7 +116,7 @@ def _picked(
             if affinity.stays(prices, at_home):
                 return _pinned(field, at_home, excluded, estimates)
     if strategy.score is not None:
-        contest = _contest(field, view, estimates, stream=ask.facts.stream)
+        contest = _contest(field, view, estimates, stream=ask.facts.stream, home=at_home)
         return _scored(field, strategy.score, contest, excluded, rng, estimates)
     if strategy.compares_prices:
         weights = costs.cheapest(weights, estimates)
@@ -149,11 +149,14 @@ def standing(group: ModelGroup, view: GroupView) -> tuple[tuple[str, ...], Verdi
     return field.ids, field.strategy.score(_contest(field, view, estimates, stream=True))
 
 
-def _contest(field: _Field, view: GroupView, estimates: tuple[Estimate, ...], *, stream: bool) -> Contest:
+def _contest(
+    field: _Field, view: GroupView, estimates: tuple[Estimate, ...], *, stream: bool, home: int | None = None
+) -> Contest:
     measured = tuple([view.measured[index] for index in field.candidates])
     charges = tuple([estimate.cost_usd for estimate in estimates])
     sampled = sum([seen.samples > 0 for seen in view.measured])
-    return Contest(field.group.policy, field.weights, measured, charges, stream, view.served, sampled)
+    cached = tuple([estimate.cached_ratio for estimate in estimates])
+    return Contest(field.group.policy, field.weights, measured, charges, stream, view.served, sampled, home, cached)
 
 
 def _scored(

@@ -1,12 +1,13 @@
 """Strategies: named presets of the steps. A name is never special-cased anywhere else."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from msgspec import Struct, structs
 
 from pointsman.domain.decision import DecisionMode
 from pointsman.domain.policy import AffinityMode, Detail, RoutingPolicy
+from pointsman.domain.target import Target
 from pointsman.domain.view import Signal
 from pointsman.routing.pickers import PICKERS, Picker
 from pointsman.routing.scorers import SCORERS, Scorer
@@ -21,7 +22,8 @@ class Strategy(Struct, frozen=True):
     score: Scorer | None = None  # None: weights decide; of the cheapest candidates alone if prices are compared
     reads: frozenset[Signal] = frozenset()  # what is measured for the scorer; nothing else is
     affinity: AffinityMode = AffinityMode.OFF  # of groups that do not name one
-    remembers_sessions: bool = False  # the scorer wants to know whose cache is warm
+    remembers_sessions: bool = False  # the scorer wants to know which target answered the session last
+    compares_prefixes: bool = False  # and how much of the prompt each one knows; else only for prices that depend on it
 
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
@@ -50,15 +52,26 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             compares_prices=True,
             score=SCORERS["blend"],
             reads=frozenset((Signal.IN_FLIGHT, Signal.TTFT)),
+            remembers_sessions=True,
+            compares_prefixes=True,
         ),
     }
 )
 
 
-def equipped(policy: RoutingPolicy) -> RoutingPolicy:
-    """The policy with all that follows from the strategy it names."""
-    row = STRATEGIES[policy.strategy]
-    keeps_sessions = row.remembers_sessions or policy.affinity.mode is not AffinityMode.OFF
-    wanted = {Detail.TEXT_SIZE: row.compares_prices, Detail.SESSION: keeps_sessions}
+def equipped(policy: RoutingPolicy, targets: Iterable[Target]) -> RoutingPolicy:
+    """The policy of a group of these targets, with all that follows from the strategy it names."""
+    row, keeps_sessions = STRATEGIES[policy.strategy], policy.affinity.mode is not AffinityMode.OFF
+    wanted = {
+        Detail.TEXT_SIZE: row.compares_prices,
+        Detail.SESSION: row.remembers_sessions or keeps_sessions,
+        Detail.PREFIX: row.compares_prefixes or (row.compares_prices and any(map(_has_discount, targets))),
+    }
     details = frozenset(detail for detail, is_wanted in wanted.items() if is_wanted)
     return structs.replace(policy, compares_prices=row.compares_prices, reads=row.reads, details=details)
+
+
+def _has_discount(target: Target) -> bool:
+    """Whether input that comes from a cache costs less."""
+    rates = None if target.price is None else target.price.rates
+    return rates is not None and rates.cache_read < rates.input

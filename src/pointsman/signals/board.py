@@ -6,7 +6,7 @@ from pointsman.domain.ask import Ask
 from pointsman.domain.conversation import Session
 from pointsman.domain.decision import Effects
 from pointsman.domain.outcome import Outcome, Usage
-from pointsman.domain.policy import Cooldown
+from pointsman.domain.policy import Cooldown, Detail
 from pointsman.domain.ports import Rng
 from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import ModelGroup, Target
@@ -14,11 +14,13 @@ from pointsman.domain.view import GroupView, LengthView, TargetView
 from pointsman.signals.lengths import Lengths
 from pointsman.signals.measure import measured
 from pointsman.signals.pins import Pins
+from pointsman.signals.prompt_cache import PromptCache
 from pointsman.signals.retry_budget import RetryBudget
 from pointsman.signals.target_state import Lease, TargetState
 from pointsman.signals.tracks import Tracks
 
 _CLOSED = TargetView()
+_UNSEEN_CACHE = PromptCache()  # of a target that has read nothing; never fed
 
 
 class _GroupState:
@@ -40,6 +42,7 @@ class SignalBoard:
         self._targets: dict[str, TargetState] = {}  # by state_key; bounded by `keep`
         self._groups: dict[str, _GroupState] = {}
         self._lengths = Lengths()
+        self._caches: dict[str, PromptCache] = {}  # by state_key; bounded by `keep`
         self._unsettled: set[TargetState] = set()  # not closed: while it is empty no target has to be looked at
 
     def view(self, group: ModelGroup, now: float) -> GroupView:
@@ -101,11 +104,19 @@ class SignalBoard:
 
     def expected(self, group: ModelGroup, ask: Ask, now: float) -> LengthView:
         """How long a request is going to be, for strategies that compare prices. Changes nothing."""
-        return self._lengths.expected(group, ask.facts, now)
+        lengths = self._lengths.expected(group, ask.facts, now)
+        if Detail.PREFIX not in group.policy.details:
+            return lengths
+        caches = [self._caches.get(member.target.state_key, _UNSEEN_CACHE) for member in group.members]
+        pairs = zip(caches, lengths.input_tokens, strict=True)
+        cached_tokens = tuple([cache.expected_tokens(ask.prefix, tokens, now) for cache, tokens in pairs])
+        return LengthView(lengths.input_tokens, lengths.output_tokens, cached_tokens)
 
     def learn(self, group: ModelGroup, target: Target, ask: Ask, usage: Usage, now: float) -> None:
         """How long it was, by the count of the provider that answered."""
         self._lengths.learn(group, target, ask.facts, usage, now)
+        if Detail.PREFIX in group.policy.details:
+            self._caches.setdefault(target.state_key, PromptCache()).learn(ask.prefix, usage, now)
 
     def home(self, group: ModelGroup, caller: str, session: Session, now: float) -> int | None:
         """The member of the group that the session belongs to; None: it belongs nowhere. Changes nothing."""
@@ -117,7 +128,8 @@ class SignalBoard:
 
     def settle(self, group: ModelGroup, caller: str, session: Session, target: Target, now: float) -> None:
         """The session belongs to that target from now on."""
-        self._group(group).pins.put(caller, session, target.state_key, now, group.policy.affinity)
+        expires_at, room = now + group.policy.session_ttl_s, group.policy.affinity.max_entries
+        self._group(group).pins.put(caller, session, target.state_key, expires_at=expires_at, room=room)
 
     def in_flight(self, target: Target) -> int:
         state = self._targets.get(target.state_key)
@@ -130,6 +142,7 @@ class SignalBoard:
         self._targets = {key: state for key, state in self._targets.items() if key in keys or state.in_flight}
         self._unsettled.intersection_update(self._targets.values())
         self._lengths.keep(named)
+        self._caches = {key: cache for key, cache in self._caches.items() if key in keys}
         self._groups = {name: _renewed(state, named[name]) for name, state in self._groups.items() if name in named}
         for group in named.values():
             self._measure(group)

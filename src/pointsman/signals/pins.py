@@ -3,7 +3,6 @@
 from msgspec import Struct
 
 from pointsman.domain.conversation import Session
-from pointsman.domain.policy import Affinity
 
 
 class _Pin(Struct, gc=False):
@@ -43,13 +42,13 @@ class Pins:
         pin = None if shelf is None else shelf.kind_of(session).get(session.key)
         return None if pin is None or pin.expires_at <= now else pin.state_key
 
-    def put(self, caller: str, session: Session, state_key: str, now: float, policy: Affinity) -> None:
-        """The session belongs to that target from now on, whatever it was before (D-02)."""
+    def put(self, caller: str, session: Session, state_key: str, *, expires_at: float, room: int) -> None:
+        """The session belongs to that target from now on, whatever it was before (D-02). `room`: for so many pins."""
         pins = self._shelves.setdefault(caller, _Shelf()).kind_of(session)
         if pins.pop(session.key, None) is None:  # what is put again expires last: the order stays right
             self._count += 1
-        pins[session.key] = _Pin(state_key, now + policy.ttl_s)
-        while self._count > policy.max_entries:
+        pins[session.key] = _Pin(state_key, expires_at)
+        while self._count > room:
             self._evict(session)
 
     def _evict(self, latest: Session) -> None:

@@ -35,10 +35,10 @@ def target(target_id: str, price: Price | None = None) -> Target:
     return Target(target_id, provider_name, upstream_model, state_key=target_id, price=price)
 
 
-def policy(strategy: str = "weighted", **overrides: object) -> RoutingPolicy:
-    """A policy with all defaults but the overrides."""
+def policy(strategy: str = "weighted", targets: Iterable[Target] = (), **overrides: object) -> RoutingPolicy:
+    """A policy of a group of these targets with all defaults but the overrides."""
     usual = RoutingPolicy(strategy, "configured", affinity=Affinity(STRATEGIES[strategy].affinity))
-    return equipped(structs.replace(usual, **overrides))
+    return equipped(structs.replace(usual, **overrides), targets)
 
 
 def group(
@@ -51,14 +51,9 @@ def group(
 ) -> ModelGroup:
     """A group of targets; a member without a weight has weight 1. `prices` are by target id."""
     pairs = [(member, 1.0) if isinstance(member, str) else member for member in members]
-    return ModelGroup(
-        name=name,
-        aliases=aliases,
-        members=tuple(
-            Member(target=target(target_id, prices.get(target_id)), weight=weight) for target_id, weight in pairs
-        ),
-        policy=policy(strategy, **policy_overrides),
-    )
+    found = tuple(Member(target=target(target_id, prices.get(target_id)), weight=weight) for target_id, weight in pairs)
+    targets = [member.target for member in found]
+    return ModelGroup(name=name, aliases=aliases, members=found, policy=policy(strategy, targets, **policy_overrides))
 
 
 def facts(**overrides: object) -> RequestFacts:

@@ -373,12 +373,23 @@ def test_affinity_is_that_of_the_strategy_unless_the_file_says_else(
         ("p2c", "off", {Detail.SESSION}),
         ("cost", "off", {Detail.TEXT_SIZE}),
         ("cost", "strict", {Detail.TEXT_SIZE, Detail.SESSION}),
+        ("blend", "off", {Detail.TEXT_SIZE, Detail.SESSION, Detail.PREFIX}),
     ],
 )
 def test_only_what_a_policy_reads_is_worked_out(tmp_path: Path, strategy: str, mode: str, details: set[Detail]) -> None:
     text = _group("{model: local/a}, {model: local/b}", f", strategy: {strategy}, affinity: {{mode: {mode}}}")
 
     assert load_text(tmp_path, text).snapshot.groups["chat"].policy.details == details
+
+
+@pytest.mark.parametrize(("cache_read", "is_read"), [(0.1, True), (1, False)])
+def test_prompts_are_compared_only_if_cached_input_costs_less(tmp_path: Path, cache_read: float, is_read: bool) -> None:
+    prices = f"prices: {{overrides: {{local/a: {{input: 1, output: 2, cache_read: {cache_read}}}}}}}\n"
+    text = _group("{model: local/a}, {model: local/b}", ", strategy: cost")
+
+    details = load_text(tmp_path, text + prices).snapshot.groups["chat"].policy.details
+
+    assert (Detail.PREFIX in details) is is_read
 
 
 _CLAUDE = "providers: {{claude: {{kind: anthropic, api_key: sk-1{more}}}}}\n"

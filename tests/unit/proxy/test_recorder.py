@@ -182,8 +182,8 @@ def test_record_shows_what_each_candidate_was_expected_to_charge(digest: Digest)
     records, _ = digest(ended(exchange_of(group=group)))
 
     assert records[0]["decisions"][0]["estimates"] == [
-        {"input_tokens": 1_000, "output_tokens": 200, "cost_usd": pytest.approx(0.0014)},
-        {"input_tokens": 1_000, "output_tokens": 200, "cost_usd": None},
+        {"input_tokens": 1_000, "output_tokens": 200, "cost_usd": pytest.approx(0.0014), "cached_tokens": 0},
+        {"input_tokens": 1_000, "output_tokens": 200, "cost_usd": None, "cached_tokens": 0},
     ]
 
 

@@ -1,9 +1,11 @@
 """Which candidates charge least, and the numbers behind it."""
 
 import pytest
+from msgspec import structs
 
 from pointsman.domain.decision import DecisionMode, Estimate
 from pointsman.domain.outcome import Usage
+from pointsman.domain.price import Rates, estimate_usd
 from pointsman.domain.view import LengthView
 from pointsman.routing import costs
 from pointsman.routing.router import decide
@@ -104,3 +106,29 @@ def test_failover_goes_to_the_next_cheapest_and_each_attempt_has_its_own_price()
 
     rows = [(attempt.target_id, attempt.cost_usd) for attempt in request.exchange.attempts]
     assert rows == [("b/m", pytest.approx(0.0015)), ("c/m", pytest.approx(0.003))]
+
+
+DISCOUNT = structs.replace(builders.price(2, 10), rates=Rates(input=2, output=10, cache_read=0.2, cache_write=2))
+
+
+def test_input_from_a_cache_is_charged_at_its_own_rate() -> None:
+    assert estimate_usd(DISCOUNT, 1_000, 100, 600) == pytest.approx((400 * 2 + 600 * 0.2 + 100 * 10) / 1e6)
+
+
+def test_dearer_target_with_a_warm_cache_may_be_the_cheapest() -> None:
+    prices = {"a/m": builders.price(1, 10), "b/m": DISCOUNT}
+    group = builders.group("chat", "a/m", "b/m", strategy="cost", prices=prices)
+
+    cold, warm = (decided(group, lengths=LengthView((10_000, 10_000), 1, cached)) for cached in ((0, 0), (0, 9_000)))
+
+    assert (picked(cold), picked(warm)) == ("a/m", "b/m")
+    assert [estimate.cached_tokens for estimate in warm.estimates] == [0, 9_000]
+
+
+def test_cached_tokens_of_each_candidate_are_its_own_when_others_are_out() -> None:
+    prices = {"b/m": DISCOUNT, "c/m": DISCOUNT}
+    group = builders.group("chat", "a/m", "b/m", "c/m", strategy="cost", prices=prices)
+
+    decision = decided(group, {"a/m": OPEN}, lengths=LengthView((100,) * 3, 1, (1, 2, 3)))
+
+    assert [estimate.cached_tokens for estimate in decision.estimates] == [2, 3]

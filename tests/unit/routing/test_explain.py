@@ -59,10 +59,11 @@ def test_strategy_that_compares_prices_tells_them() -> None:
     assert first.numbers["cost_usd"] == pytest.approx(3 * second.numbers["cost_usd"])
     assert third.numbers["cost_usd"] is None
     assert re.match(
-        r"b/m chosen by cost: share 100%, input \d+ tokens, output \d+ tokens, cost \S+ USD \| a/m", found.line
+        r"b/m chosen by cost: share 100%, input \d+ tokens, output \d+ tokens, cost \S+ USD, cached 0 tokens \| a/m",
+        found.line,
     )
     assert "c/m share 0%" in found.line
-    assert found.line.endswith("cost unknown")
+    assert found.line.endswith("cost unknown, cached 0 tokens")
 
 
 def test_probe_is_explained_without_taking_the_permit() -> None:

@@ -3,7 +3,6 @@
 import pytest
 
 from pointsman.domain.conversation import Session
-from pointsman.domain.policy import Affinity
 from pointsman.signals.pins import Pins
 from pointsman.testing import builders
 
@@ -12,9 +11,8 @@ NOW = 1_000.0
 
 def put(pins: Pins, *keys: str, caller: str = "alice", now: float = NOW, auto: bool = False, room: int = 10) -> None:
     for key in keys:
-        pins.put(
-            caller, builders.session(key, auto=auto), f"target-of-{key}", now, Affinity(ttl_s=60, max_entries=room)
-        )
+        session = builders.session(key, auto=auto)
+        pins.put(caller, session, f"target-of-{key}", expires_at=now + 60, room=room)
 
 
 def kept(pins: Pins, *keys: str, caller: str = "alice", now: float = NOW, auto: bool = False) -> list[str]:
@@ -43,7 +41,7 @@ def test_pin_can_be_replaced_at_any_time() -> None:
     pins = Pins()
     put(pins, "s1")
 
-    pins.put("alice", builders.session("s1"), "other", NOW, Affinity())
+    pins.put("alice", builders.session("s1"), "other", expires_at=NOW + 60, room=10)
 
     assert pins.find("alice", builders.session("s1"), NOW) == "other"
 
@@ -122,7 +120,7 @@ def test_same_key_of_both_kinds_is_two_sessions() -> None:
     pins = Pins()
     named, unnamed = Session("k", "x-session-id", has_begun=True), Session("k", "auto", has_begun=True)
 
-    pins.put("alice", named, "a", NOW, Affinity())
-    pins.put("alice", unnamed, "b", NOW, Affinity())
+    pins.put("alice", named, "a", expires_at=NOW + 60, room=10)
+    pins.put("alice", unnamed, "b", expires_at=NOW + 60, room=10)
 
     assert (pins.find("alice", named, NOW), pins.find("alice", unnamed, NOW)) == ("a", "b")

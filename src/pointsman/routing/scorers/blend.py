@@ -31,7 +31,7 @@ def verdict(contest: Contest) -> Verdict:
         return by_weight(contest, FallbackReason.DISABLED)
     reason = fallback_reason(contest)
     if reason is not None:
-        terms = {"weight_score": _weight_scores(contest.weights), "load_score": _load_scores(contest)}
+        terms = _pipeline_terms(contest)
         ranking = _pipeline(contest, terms)
     else:
         rows = _rows(policy)
@@ -68,12 +68,23 @@ def _blended(weights: tuple[float, ...], terms: tuple[tuple[float, ...], ...]) -
 
 
 def _pipeline(contest: Contest, terms: dict[str, tuple[float, ...]]) -> _Ranking:
-    """What serves until then: weight and load alike. The least sampled is explored, so that it always ends."""
+    """What serves until then: all of these alike. The least sampled is explored, so that it always ends."""
     scores = tuple([sum(row) for row in zip(*terms.values(), strict=True)])
     best = _leaders(scores, float(len(terms)))
     fewest = min(seen.samples for seen in contest.measured)
     least = {index for index, seen in enumerate(contest.measured) if seen.samples == fewest}
     return _Ranking(scores, best, sorted(least.difference(best)), DecisionMode.FALLBACK)
+
+
+def _pipeline_terms(contest: Contest) -> dict[str, tuple[float, ...]]:
+    """Who answered the session last, weight, load, and who knows most of the prompt (R-032)."""
+    count = len(contest.weights)
+    return {
+        "session_score": tuple([float(index == contest.home) for index in range(count)]),
+        "weight_score": _weight_scores(contest.weights),
+        "load_score": _load_scores(contest),
+        "prefix_score": contest.cached_ratios or (0.0,) * count,
+    }
 
 
 def _leaders(scores: tuple[float, ...], highest_possible: float) -> list[int]:

@@ -21,6 +21,8 @@ class Contest(Struct, frozen=True, gc=False):
     stream: bool  # what is asked for
     served: int  # requests the group has answered
     sampled_targets: int  # of the group, candidates or not: those whose latency is known
+    home: int | None = None  # the candidate that answered the request's session last; None: nobody, or none of them
+    cached_ratios: tuple[float, ...] = ()  # part of the prompt that should be cached; empty: nobody asks
 
 
 class Verdict(Struct, frozen=True, gc=False):

@@ -18,6 +18,8 @@ def verdict(contest: Contest) -> Verdict:
     fastest_s = min(times_s)
     rows = zip(contest.weights, health, times_s, strict=True)
     drawn = [weight * healthy * fastest_s / time_s for weight, healthy, time_s in rows]
+    if contest.home is not None:
+        drawn[contest.home] *= policy.warm_cache_weight
     floor = max(drawn) * policy.min_weight_fraction
     weights = tuple([max(weight, floor) for weight in drawn])
     # plus 1: else every idle target would be equally good, however slow (G-054)

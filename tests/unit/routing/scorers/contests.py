@@ -17,6 +17,8 @@ def verdict(
     stream: bool = True,
     served: int = 1_000,
     costs_usd: Sequence[float | None] = (),
+    home: int | None = None,
+    cached_ratios: Sequence[float] = (),
     **policy: object,
 ) -> Verdict:
     """Of one strategy about these targets; `policy` are the fields of its part of the routing policy."""
@@ -32,5 +34,7 @@ def verdict(
             stream,
             served,
             sampled,
+            home,
+            tuple(cached_ratios),
         )
     )

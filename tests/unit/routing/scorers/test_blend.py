@@ -1,5 +1,7 @@
 """The best blend of scores, exploration, warm-up, kill switch."""
 
+from typing import Any
+
 import pytest
 
 from pointsman.domain.decision import DecisionMode, FallbackReason
@@ -116,8 +118,26 @@ def test_blend_of_load_alone_needs_no_latency() -> None:
 def test_until_then_weight_and_load_decide() -> None:
     found = verdict("blend", [target(None, 1, 0), target(None, 0, 0)], weights=(4.0, 1.0), served=0)
 
-    assert found.terms == {"weight_score": (1.0, 0.25), "load_score": (0.5, 1.0), "score": (1.5, 1.25)}
+    assert found.terms == {
+        "session_score": (0.0, 0.0), "weight_score": (1.0, 0.25), "load_score": (0.5, 1.0),
+        "prefix_score": (0.0, 0.0), "score": (1.5, 1.25),
+    }  # fmt: skip
     assert found.modes[0] is DecisionMode.FALLBACK
+
+
+@pytest.mark.req("R-032")
+@pytest.mark.parametrize("known", [{"home": 2}, {"cached_ratios": (0.0, 0.2, 0.9)}])
+def test_until_then_it_counts_who_knows_the_session_or_its_prompt(known: dict[str, Any]) -> None:
+    found = verdict("blend", [target(), target(), target()], served=0, exploration_ratio=0.0, **known)
+
+    assert found.weights == (0.0, 0.0, 1.0)
+
+
+@pytest.mark.req("R-032")
+def test_once_engaged_neither_counts() -> None:
+    found = verdict("blend", [target(), target()], home=1, cached_ratios=(0.0, 0.9), exploration_ratio=0.0)
+
+    assert found.weights == (0.5, 0.5)
 
 
 @pytest.mark.req("R-032")

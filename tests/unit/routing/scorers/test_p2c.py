@@ -67,3 +67,20 @@ def test_kill_switch_shares_by_weight() -> None:
     assert (found.weights, found.fallback) == ((1.0, 3.0), FallbackReason.DISABLED)
     assert set(found.modes) == {DecisionMode.FALLBACK}
     assert len(set(found.loads)) == 1
+
+
+@pytest.mark.req("G-063")
+@pytest.mark.parametrize(
+    ("boost", "share"), [({}, 8.0), ({"warm_cache_weight": 3.0}, 3.0), ({"warm_cache_weight": 1.0}, 1.0)]
+)
+def test_target_that_answered_the_session_last_is_likelier_to_be_drawn(boost: dict[str, float], share: float) -> None:
+    found = verdict("p2c", [target(), target()], home=1, **boost)
+
+    assert found.weights == (1.0, share)
+
+
+@pytest.mark.req("G-062", "G-063")
+def test_floor_is_a_part_of_the_boosted_weight() -> None:
+    found = verdict("p2c", [target(), target(9.0)], home=0, min_weight_fraction=0.1)
+
+    assert found.weights == pytest.approx((8.0, 0.8))
