@@ -6,6 +6,7 @@ import gc
 import logging
 import random
 import signal
+import socket
 from collections.abc import Callable, Iterator, Mapping
 
 from pointsman import __version__
@@ -81,6 +82,8 @@ class App:
         return Sources(
             exposition=self.metrics.exposition,
             attempts=self._attempts_up_to_now,
+            scored_decisions=self._scored_up_to_now,
+            node_id=socket.gethostname(),
             status=self.status,
             is_ready=lambda: self.live.is_ready,
             snapshot=lambda: self.live.snapshot,
@@ -97,6 +100,10 @@ class App:
     def _attempts_up_to_now(self) -> Mapping[str, Mapping[str, int]]:
         self._recorder.digest()
         return self.metrics.attempts()
+
+    def _scored_up_to_now(self, group: str) -> Mapping[str, int]:
+        self._recorder.digest()
+        return self.metrics.scored_decisions(group)
 
     # --- life
 

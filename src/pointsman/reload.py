@@ -23,8 +23,8 @@ from pointsman.config.values import is_loopback
 from pointsman.domain.ports import Clock
 from pointsman.domain.snapshot import Snapshot
 from pointsman.observability.metrics import Metrics, Sample
+from pointsman.observability.times import rfc3339
 from pointsman.proxy.live import Live
-from pointsman.proxy.recorder import rfc3339
 
 log = logging.getLogger(__name__)
 

@@ -30,7 +30,7 @@ from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, Cooldown, Retry, Timeo
 from pointsman.domain.request import Dialect
 from pointsman.http1.limits import EdgeLimits, UpstreamLimits
 from pointsman.proxy import count_tokens
-from pointsman.routing.strategies import STRATEGIES
+from pointsman.routing.strategies import ADAPTIVE, STRATEGIES
 from tests.docs import pages
 
 PAGE = "docs/configuration.md"
@@ -159,6 +159,7 @@ def test_some_bounds_are_documented() -> None:
         "models.GROUP.targets[].weight",
         "models.GROUP.affinity.max_entries",
         "models.GROUP.routing_policy.p2c.warm_cache_weight",
+        *(key for key in SCHEMA if key.startswith("adaptive.") and "_" in key and not key.endswith("ttl")),
         *(key for key in SCHEMA if ".price." in key and not key.endswith(".above")),
         "models.GROUP.routing_policy.blend.latency_weight",
         "models.GROUP.routing_policy.blend.cost_weight",
@@ -235,7 +236,7 @@ def test_documented_version_of_anthropic_is_the_one_sent() -> None:
 def test_every_strategy_is_documented() -> None:
     rows = [pages.code(row["strategy"]) for row in pages.table(PAGE, "Strategies")]
 
-    assert rows == list(STRATEGIES)
+    assert rows == [*STRATEGIES, ADAPTIVE]
     assert rows == CHOICES["models.GROUP.strategy"]
 
 

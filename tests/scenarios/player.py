@@ -34,7 +34,7 @@ class Player:
     def play(self, step: Step) -> None:
         """One line; an AssertionError tells what really happened."""
         if step.request is not UNSET:
-            self._begin(step.request)
+            self._begin(step.request, step.session)
         elif step.sends is not UNSET:
             self._sends(step.sends, step)
         elif step.waits_s is not UNSET:
@@ -56,9 +56,9 @@ class Player:
             self._now += step.later_s
         self._check_breakers(step)
 
-    def _begin(self, caller: str) -> None:
+    def _begin(self, caller: str, session: str | None) -> None:
         self._caller, now = caller, self._now
-        ask = builders.ask(caller)
+        ask = builders.ask(caller, session=None if session is None else builders.session(session))
         self._exchange = Exchange(ask, self.group, self._board, self._rng, began_at=now, deadline=now + 600)
         self._command = self._exchange.start(now)
 

@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from pointsman.domain.decision import Decision, DecisionMode, Exclusion
 from pointsman.domain.outcome import OutcomeClass
-from pointsman.domain.policy import OnAllUnavailable, Retry
+from pointsman.domain.policy import Affinity, AffinityMode, OnAllUnavailable, Retry
 from pointsman.domain.price import Price
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.view import Breaker, PauseCause, TargetView
@@ -52,6 +52,7 @@ class Group(Struct, frozen=True, forbid_unknown_fields=True):
     targets: dict[str, float]
     strategy: Literal["weighted", "round_robin", "failover", "cost", "least_busy", "p2c", "blend"] = "weighted"
     on_all_unavailable: OnAllUnavailable = OnAllUnavailable.AUTO
+    affinity: AffinityMode = AffinityMode.OFF
     retry: Limits = Limits()
     prices: dict[str, Charged] = {}  # a target without one has none that is known
 
@@ -61,6 +62,7 @@ class Group(Struct, frozen=True, forbid_unknown_fields=True):
             *self.targets.items(),
             strategy=self.strategy,
             prices={target_id: charged.build() for target_id, charged in self.prices.items()},
+            affinity=Affinity(self.affinity),
             on_all_unavailable=self.on_all_unavailable,
             retry=Retry(max_attempts=self.retry.max_attempts, budget_base=self.retry.budget_base),
         )
@@ -88,12 +90,13 @@ class Expected(Struct, frozen=True, forbid_unknown_fields=True):
 class Step(Struct, frozen=True, forbid_unknown_fields=True):
     """One line of a story: one of the first six, with its details."""
 
-    request: str | UnsetType = UNSET  # a new request of this caller
+    request: str | UnsetType = UNSET  # a new request of this caller, with its `session` if it has one
     sends: str | UnsetType = UNSET  # the target of the next attempt
     waits_s: float | UnsetType = UNSET  # and then looks again
     ends: OutcomeClass | UnsetType = UNSET  # how the attempt ends
     finishes: str | UnsetType = UNSET  # the reason; `error` is the code that the caller sees
     later_s: float | UnsetType = UNSET  # nothing happens for so long
+    session: str | None = None
     error: str | None = None
     mode: DecisionMode | UnsetType = UNSET
     status: int | None = None

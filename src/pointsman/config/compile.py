@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import msgspec
+from msgspec import Struct
 
 from pointsman.config import values
 from pointsman.config.kinds import KINDS
@@ -15,10 +16,11 @@ from pointsman.config.places import home_folder, state_folder
 from pointsman.config.prices import price_of
 from pointsman.config.rules import needs_key
 from pointsman.config.schema import (
+    AdaptiveSection,
     AffinitySection,
     ConfigFile,
     GroupEntry,
-    P2cSection,
+    P2cWeights,
     ProviderEntry,
     TimeoutsSection,
 )
@@ -40,7 +42,7 @@ from pointsman.domain.policy import (
 from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Member, ModelGroup, Provider, Target, Terminator
-from pointsman.routing.strategies import STRATEGIES, equipped
+from pointsman.routing.strategies import ADAPTIVE, STRATEGIES, equipped
 
 PROCESS_KEY = os.urandom(16)  # makes digests of credentials worthless outside of this process
 _DEFAULT_WEIGHT = 1.0  # of a target without one: an equal share
@@ -109,7 +111,10 @@ def _group_notes(name: str, entry: GroupEntry, snapshot: Snapshot) -> Iterable[s
     detail = order if policy.strategy == "failover" else shares
     yield f"{name}: {policy.strategy} ({detail}) because {policy.strategy_reason}"
     if (explanation := explained(policy)) is not None:
-        yield f"{name}: {policy.strategy}: {explanation}"
+        by = "" if policy.selector is None else f" by {policy.selector}"
+        yield f"{name}: {policy.strategy}{by}: {explanation}"
+    if policy.affinity.mode is not AffinityMode.OFF:
+        yield f"{name}: sessions keep their targets ({policy.affinity.mode}, {policy.affinity.ttl_s:g} s)"
     missing = [m.target.id for m, target in zip(group.members, entry.targets, strict=True) if target.weight is None]
     if 0 < len(missing) < len(group.members):
         yield f"{name}: {', '.join(missing)} has no weight and so weighs {_DEFAULT_WEIGHT:g}"
@@ -183,25 +188,51 @@ def _account(entry: ProviderEntry, credential_key: bytes) -> str:
 
 
 def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPolicy:
-    routing_policy = entry.routing_policy
+    scoring = _adaptive(config.adaptive) if choice.strategy == ADAPTIVE else _own(entry, choice.strategy)
     return RoutingPolicy(
         strategy=choice.strategy,
         strategy_reason=choice.reason,
-        affinity=_affinity(entry.affinity, choice.strategy),
-        blend=Blend(**routing_policy.blend.model_dump()),
-        p2c=_p2c(routing_policy.p2c),
+        selector=scoring.selector,
+        affinity=_affinity(entry.affinity, scoring),
+        blend=scoring.blend,
+        p2c=scoring.p2c,
         on_all_unavailable=entry.on_all_unavailable,
         cooldown=Cooldown(base_s=config.cooldown.base, max_s=config.cooldown.max),
         retry=Retry(**config.retry.model_dump()),
     )
 
 
-def _p2c(section: P2cSection) -> P2c:
-    fields = section.model_dump()
-    return P2c(warm_cache_ttl_s=fields.pop("warm_cache_ttl"), **fields)
+class _Scoring(Struct, frozen=True):
+    """What decides for a group, and how."""
+
+    decides: str  # a strategy
+    selector: str | None  # the same, where the group names another one
+    blend: Blend
+    p2c: P2c
+
+    @property
+    def is_on(self) -> bool:
+        """Whether no kill switch is used."""
+        return {"blend": self.blend.enabled, "p2c": self.p2c.enabled}.get(self.decides, True)
 
 
-def _affinity(section: AffinitySection, strategy: str) -> Affinity:
-    mode = section.mode or STRATEGIES[strategy].affinity
+def _own(entry: GroupEntry, strategy: str) -> _Scoring:
+    blend, p2c = entry.routing_policy.blend, entry.routing_policy.p2c
+    return _Scoring(strategy, None, Blend(**blend.model_dump()), _p2c(p2c, enabled=p2c.enabled))
+
+
+def _adaptive(section: AdaptiveSection) -> _Scoring:
+    """The kill switch stops whatever is selected."""
+    blend = Blend(enabled=section.enabled, **section.blend.model_dump())
+    return _Scoring(section.selector, section.selector, blend, _p2c(section.p2c, enabled=section.enabled))
+
+
+def _p2c(section: P2cWeights, *, enabled: bool) -> P2c:
+    fields = section.model_dump(exclude={"enabled", "warm_cache_ttl"})
+    return P2c(enabled=enabled, warm_cache_ttl_s=section.warm_cache_ttl, **fields)
+
+
+def _affinity(section: AffinitySection, scoring: _Scoring) -> Affinity:
+    mode = section.mode or (STRATEGIES[scoring.decides].affinity if scoring.is_on else AffinityMode.OFF)
     usual = PinRecord.SELECTED if mode is AffinityMode.PREFIX else PinRecord.SERVED
     return Affinity(mode, section.ttl, section.max_entries, section.record or usual)

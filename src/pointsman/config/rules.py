@@ -8,12 +8,12 @@ from pointsman.config import keys, values
 from pointsman.config.document import Document
 from pointsman.config.kinds import KINDS
 from pointsman.config.problems import KeyPath, nearest, quoted
-from pointsman.config.schema import ConfigFile, GroupEntry, PriceEntry, ProviderEntry
+from pointsman.config.schema import BlendWeights, ConfigFile, GroupEntry, PriceEntry, ProviderEntry
 from pointsman.config.settings import MAX_DRAIN_S
 from pointsman.config.targets import place_of, upstream_model
 from pointsman.domain.policy import AffinityMode
 from pointsman.domain.target import KeyStyle
-from pointsman.routing.strategies import STRATEGIES
+from pointsman.routing.strategies import ADAPTIVE, STRATEGIES
 
 # A limit that is written out must not be longer than the one that contains it (here: of the whole request).
 _WITHIN: dict[str, tuple[str, ...]] = {
@@ -37,7 +37,8 @@ def check(document: Document, config: ConfigFile) -> None:
         _check_targets(document, config, name)
         _check_weights(document, ("models", name, "targets"), group)
         _check_routing_policy(document, ("models", name, "routing_policy"), group)
-        _check_affinity(document, ("models", name, "affinity"), group)
+        _check_affinity(document, ("models", name, "affinity"), group, config.adaptive.selector)
+    _check_adaptive(document, config)
     _check_prices(document, config)
     if not config.models and document.is_whole(("models",)):
         document.warn(("models",), "there is no model group: nothing can be asked for", "Add one under `models`.")
@@ -194,17 +195,30 @@ def _targets(config: ConfigFile, group: GroupEntry) -> Iterator[str]:
 
 def _check_routing_policy(document: Document, path: KeyPath, group: GroupEntry) -> None:
     """Also of a strategy that is switched off: it must be sound when it is switched on again (R-007)."""
-    blend = group.routing_policy.blend
-    if blend.latency_weight == blend.cost_weight == blend.load_weight == 0:
-        fix = "Give one a weight above 0; to stop blending, write enabled: false."
-        document.add((*path, "blend"), "all weights are 0, so that chance alone would pick", fix)
+    _check_blend(document, (*path, "blend"), group.routing_policy.blend)
     for name in sorted(group.routing_policy.model_fields_set - {group.strategy}):
         fix = f"Write strategy: {name}, or remove it."
         document.warn((*path, name), f"has no effect: the strategy of this group is not {name}", fix)
 
 
-def _check_affinity(document: Document, path: KeyPath, group: GroupEntry) -> None:
-    row = STRATEGIES[group.strategy or "failover"]  # those that are chosen for a group are all like it in this
+def _check_blend(document: Document, path: KeyPath, blend: BlendWeights) -> None:
+    if blend.latency_weight == blend.cost_weight == blend.load_weight == 0:
+        fix = "Give one a weight above 0; to stop blending, write enabled: false."
+        document.add(path, "all weights are 0, so that chance alone would pick", fix)
+
+
+def _check_adaptive(document: Document, config: ConfigFile) -> None:
+    _check_blend(document, ("adaptive", "blend"), config.adaptive.blend)
+    for name, group in config.models.items():
+        if group.strategy == ADAPTIVE and not config.adaptive.enabled:
+            fix = "Write `adaptive: {enabled: true}`, or name another strategy."
+            path = ("models", name, "strategy")
+            document.warn(path, "adaptive routing is switched off: traffic is shared by weight", fix)
+
+
+def _check_affinity(document: Document, path: KeyPath, group: GroupEntry, selector: str) -> None:
+    # strategies that are chosen for a group are all like failover in this
+    row = STRATEGIES[selector if group.strategy == ADAPTIVE else group.strategy or "failover"]
     mode = group.affinity.mode or row.affinity
     if mode is AffinityMode.ECONOMIC and not row.compares_prices:
         named = ", ".join(name for name, row in STRATEGIES.items() if row.compares_prices)

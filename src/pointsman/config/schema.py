@@ -69,7 +69,7 @@ Entries = Annotated[int, Field(ge=1, le=_MAX_ENTRIES), BeforeValidator(reread)]
 Boost = Annotated[float, Field(allow_inf_nan=False, ge=1, le=_MAX_BOOST), BeforeValidator(reread)]
 OnUnavailable = Annotated[OnAllUnavailable, Field(strict=False)]  # from its text
 Dialects = Annotated[list[Annotated[Dialect, Field(strict=False)]], AfterValidator(values.dialects)] | None
-Strategy = Literal["weighted", "round_robin", "failover", "cost", "least_busy", "p2c", "blend"]
+Strategy = Literal["weighted", "round_robin", "failover", "cost", "least_busy", "p2c", "blend", "adaptive"]
 Kind = Literal["openai", "anthropic", "openrouter", "vllm", "llamacpp", "ollama"]
 
 _TIMEOUTS, _COOLDOWN, _RETRY, _BLEND, _P2C, _AFFINITY = Timeouts(), Cooldown(), Retry(), Blend(), P2c(), Affinity()
@@ -211,10 +211,9 @@ class TargetEntry(Section):
     weight: Weight | None = None
 
 
-class BlendSection(Section):
-    """`models.GROUP.routing_policy.blend`."""
+class BlendWeights(Section):
+    """`adaptive.blend`."""
 
-    enabled: Flag = _BLEND.enabled
     latency_weight: BlendWeight = _BLEND.latency_weight
     cost_weight: BlendWeight = _BLEND.cost_weight
     load_weight: BlendWeight = _BLEND.load_weight
@@ -222,13 +221,24 @@ class BlendSection(Section):
     min_samples: Samples = _BLEND.min_samples
 
 
-class P2cSection(Section):
-    """`models.GROUP.routing_policy.p2c`."""
+class BlendSection(BlendWeights):
+    """`models.GROUP.routing_policy.blend`."""
 
-    enabled: Flag = _P2C.enabled
+    enabled: Flag = _BLEND.enabled
+
+
+class P2cWeights(Section):
+    """`adaptive.p2c`."""
+
     min_weight_fraction: HalfRatio = _P2C.min_weight_fraction
     warm_cache_weight: Boost = _P2C.warm_cache_weight
     warm_cache_ttl: Duration = _P2C.warm_cache_ttl_s
+
+
+class P2cSection(P2cWeights):
+    """`models.GROUP.routing_policy.p2c`."""
+
+    enabled: Flag = _P2C.enabled
 
 
 class RoutingPolicySection(Section):
@@ -258,6 +268,15 @@ class GroupEntry(Section):
     affinity: AffinitySection = AffinitySection()
     on_all_unavailable: OnUnavailable = OnAllUnavailable.AUTO
     routing_policy: RoutingPolicySection = RoutingPolicySection()
+
+
+class AdaptiveSection(Section):
+    """`adaptive`: one policy for all groups whose strategy is `adaptive`."""
+
+    enabled: Flag = False  # what decides by itself is switched on by somebody (R-004)
+    selector: Literal["blend", "p2c"] = "blend"
+    blend: BlendWeights = BlendWeights()
+    p2c: P2cWeights = P2cWeights()
 
 
 class CooldownSection(Section):
@@ -292,6 +311,7 @@ class ConfigFile(Section):
     logs: LogsSection = LogsSection()
     providers: dict[ProviderName, ProviderEntry] = {}
     models: dict[GroupName, GroupEntry] = {}
+    adaptive: AdaptiveSection = AdaptiveSection()
     cooldown: CooldownSection = CooldownSection()
     timeouts: TimeoutsSection = TimeoutsSection()
     retry: RetrySection = RetrySection()

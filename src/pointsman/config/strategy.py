@@ -34,7 +34,7 @@ def choose(group: GroupEntry, identities: Sequence[str]) -> Choice:
 
 def explained(policy: RoutingPolicy) -> str | None:
     """What a strategy with settings of its own is going to do; None: it has none."""
-    explanation = _EXPLANATIONS.get(policy.strategy)
+    explanation = _EXPLANATIONS.get(policy.decides)
     return None if explanation is None else explanation(policy)
 
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from pointsman.control import decisions, targets
+from pointsman.control import adaptive, decisions, targets
 from pointsman.control.access import Access, admit
 from pointsman.control.explain import DEFAULT_DIALECT, MAX_SEED, Question, State, answer
 from pointsman.control.problems import ProblemError, render
@@ -63,6 +63,11 @@ async def _targets(sources: Sources, request: Request) -> Response:
     return _json({"targets": targets.statuses(sources)})
 
 
+async def _adaptive(sources: Sources, request: Request) -> Response:
+    Query(request, ())
+    return _json(adaptive.telemetry(sources))
+
+
 async def _explain(sources: Sources, request: Request) -> Response:
     query = Query(request, ("dialect", "state", "seed"))
     dialect = query.choice("dialect", DEFAULT_DIALECT)
@@ -80,6 +85,7 @@ PAGES = (
     Page("/metrics", Access.METRICS, _metrics),
     Page("/api/v1/status", Access.API, _status),
     Page("/api/v1/targets", Access.API, _targets),
+    Page("/api/v1/adaptive-routing-telemetry", Access.API, _adaptive),
     Page("/api/v1/decisions", Access.API, _decisions),
     Page("/api/v1/decisions/{request_id}", Access.API, _decision),
     Page("/api/v1/explain", Access.API, _explain, "POST"),

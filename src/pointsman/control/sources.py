@@ -16,6 +16,8 @@ class Sources(Struct, frozen=True, eq=False):
 
     exposition: Callable[[], bytes]  # all metrics
     attempts: Callable[[], Mapping[str, Mapping[str, int]]]  # that have ended, by target and outcome class
+    scored_decisions: Callable[[str], Mapping[str, int]]  # of a group, by mode; those whose target has answered
+    node_id: str
     status: Callable[[], Mapping[str, object]]
     is_ready: Callable[[], bool]
     snapshot: Callable[[], Snapshot]

@@ -15,6 +15,7 @@ version: 1
 server: {{listen: 127.0.0.1:{port}, admin_listen: 127.0.0.1:{admin_port}, drain: 2s}}
 auth: {{mode: none}}
 records: {{decisions: {{path: decisions.jsonl, max_bytes: 64MiB}}}}
+adaptive: {{enabled: true}}
 cooldown: {{base: 3s, max: 6s}}
 providers:
 {providers}

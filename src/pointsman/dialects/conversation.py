@@ -15,7 +15,7 @@ from pointsman.domain.conversation import Prefix
 
 MAX_DIGESTED_BYTES = 1 << 20  # a longer body would hold up all other requests while it is read once more
 MAX_BOUNDARIES = 64  # a turn adds a few; further back nobody remembers an end
-_DIGEST_BYTES = 8  # two of 4,096 prompts are the same by chance once in 10^12 look-ups
+_DIGEST_BYTES = 8  # a look-up among 4,096 prompts errs by chance once in 10^13
 _SEPARATOR = b"\0"  # no JSON has it
 
 _ANSWER = b'"assistant"'
@@ -68,25 +68,22 @@ def opening(spoken: Spoken, messages: list[Message]) -> str | None:
     return None
 
 
-def prefix_of(spoken: Spoken, messages: list[Message]) -> Prefix | None:
-    """Digests of how the prompt begins; None: nothing is said."""
+def prefix_of(spoken: Spoken, messages: list[Message], caller: str) -> Prefix | None:
+    """Digests of how the prompt begins, other ones for every caller (I20); None: nothing is said."""
     if not messages:
         return None
-    head = _SEPARATOR.join((_unmarked(bytes(spoken.tools)), _unmarked(bytes(spoken.system))))
+    head = _SEPARATOR.join((caller.encode(), _unmarked(bytes(spoken.tools)), _unmarked(bytes(spoken.system))))
     digest, length = sha256(head), len(head)
     ends, lengths = [digest.digest()[:_DIGEST_BYTES]], [length]
-    for message in messages:
+    passed_over = len(messages) - MAX_BOUNDARIES + 1
+    for number, message in enumerate(messages):
         said = _SEPARATOR + _said(message)
         digest.update(said)
         length += len(said)
-        ends.append(digest.digest()[:_DIGEST_BYTES])
-        lengths.append(length)
-    return Prefix(_bounded(ends), _bounded(lengths))
-
-
-def _bounded(items: list) -> tuple:  # type: ignore[type-arg]
-    """The first one, and the last ones."""
-    return (items[0], *items[1:][1 - MAX_BOUNDARIES :])
+        if number >= passed_over:
+            ends.append(digest.digest()[:_DIGEST_BYTES])
+            lengths.append(length)
+    return Prefix(tuple(ends), tuple(lengths))
 
 
 def _role(message: Message) -> bytes:

@@ -21,7 +21,7 @@ def with_details(ask: Ask, group: ModelGroup, body: bytes, headers: Headers) -> 
         spoken = read_spoken(body)
         messages = messages_of(spoken) if len(body) <= MAX_DIGESTED_BYTES else []
         if Detail.SESSION in wanted:
-            facts = structs.replace(facts, session=session_of(headers, spoken, messages, ask.caller, group.name))
+            facts = structs.replace(facts, session=session_of(headers, spoken, messages, ask, group.name))
         if Detail.PREFIX in wanted:
-            prefix = prefix_of(spoken, messages)
+            prefix = prefix_of(spoken, messages, ask.caller.name)
     return Ask(ask.request_id, ask.caller, facts, ask.snapshot, prefix)

@@ -14,8 +14,8 @@ from msgspec.json import Decoder
 
 from pointsman.dialects.conversation import Message, Spoken, has_begun, opening
 from pointsman.dialects.provider_error import NULL, UNREADABLE
+from pointsman.domain.ask import Ask
 from pointsman.domain.conversation import AUTO, Session
-from pointsman.domain.request import Caller
 
 Headers = Mapping[bytes, bytes]
 _Source = Callable[[Headers, Spoken], str | None]
@@ -41,7 +41,7 @@ _decode_metadata = Decoder(_Metadata).decode
 _decode_user_id = Decoder(_UserId).decode
 
 
-def session_of(headers: Headers, spoken: Spoken, messages: list[Message], caller: Caller, group: str) -> Session | None:
+def session_of(headers: Headers, spoken: Spoken, messages: list[Message], ask: Ask, group: str) -> Session | None:
     """The first source that names one; None: not even the beginning of a conversation is there."""
     found = None
     for source, read in SOURCES.items():
@@ -49,11 +49,14 @@ def session_of(headers: Headers, spoken: Spoken, messages: list[Message], caller
         if named is not None and _ID.fullmatch(named):
             found = source, named
             break
-    begins = opening(spoken, messages) if found is None or found[0] == _CACHE_KEY else ""
-    if begins is None:
-        return None
     source, named = found or (AUTO, "")
-    scoped = f"{caller.name}\0{group}\0{named}\0{begins}".encode()
+    begins = ""
+    if source in _KNOWN_BY_BEGINNING:
+        digest = opening(spoken, messages)
+        if digest is None:
+            return None
+        begins = f"{ask.facts.dialect}\0{digest}"
+    scoped = f"{ask.caller.name}\0{group}\0{named}\0{begins}".encode()
     return Session(sha256(scoped).hexdigest()[:_KEY_DIGITS], source, has_begun(messages))
 
 
@@ -95,6 +98,7 @@ def _metadata_user(_: Headers, spoken: Spoken) -> str | None:
 
 
 _CACHE_KEY = "prompt_cache_key"  # many applications send a constant: it counts with how the conversation begins
+_KNOWN_BY_BEGINNING = frozenset((_CACHE_KEY, AUTO))
 
 SOURCES: Mapping[str, _Source] = {
     "x-pointsman-session": _header("x-pointsman-session"),

@@ -116,6 +116,7 @@ class RoutingPolicy(Struct, frozen=True):
 
     strategy: str
     strategy_reason: str  # why this one, for `check` and the trace
+    selector: str | None = None  # the strategy that decides in its place; None: it does so itself
     compares_prices: bool = False  # the strategy does: lengths of requests are learned and estimated for it
     reads: frozenset[Signal] = frozenset()  # what the strategy compares targets by
     details: frozenset[Detail] = frozenset()  # what it wants to know of a request
@@ -125,6 +126,11 @@ class RoutingPolicy(Struct, frozen=True):
     on_all_unavailable: OnAllUnavailable = OnAllUnavailable.AUTO
     cooldown: Cooldown = Cooldown()
     retry: Retry = Retry()
+
+    @property
+    def decides(self) -> str:
+        """The name of the strategy that really decides."""
+        return self.selector or self.strategy
 
     @property
     def session_ttl_s(self) -> float:

@@ -16,7 +16,7 @@ DURATION_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600
 TTFT_BUCKETS_S = (0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 60)
 BREAKER_VALUE = {Breaker.CLOSED: 0.0, Breaker.HALF_OPEN: 0.5, Breaker.OPEN: 1.0}
 
-SCORED_MODES = frozenset((DecisionMode.BLEND, DecisionMode.EXPLORATION, DecisionMode.FALLBACK))  # R-061
+SCORED_MODES = (DecisionMode.BLEND, DecisionMode.P2C, DecisionMode.EXPLORATION, DecisionMode.FALLBACK)  # R-061
 
 Sample = tuple[tuple[str, ...], float]
 
@@ -109,6 +109,10 @@ class Metrics:
         for (target_id, outcome_class), times in self._attempts.values.items():
             found.setdefault(target_id, {})[outcome_class] = int(times)
         return found
+
+    def scored_decisions(self, group: str) -> dict[str, int]:
+        """Requests of a group that were answered by the target of a scored decision, by mode."""
+        return {mode: int(self._adaptive.values.get((group, mode), 0)) for mode in SCORED_MODES}
 
     def _used(self, target_id: str, usage: Usage) -> None:
         """Tokens of a served request, in disjoint kinds."""

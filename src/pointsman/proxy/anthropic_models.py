@@ -7,7 +7,7 @@ import msgspec
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.request import Caller
 from pointsman.domain.snapshot import Snapshot
-from pointsman.proxy.recorder import rfc3339
+from pointsman.observability.times import rfc3339
 from pointsman.routing.resolve import names_for, unknown_model
 
 DEFAULT_LIMIT, MAX_LIMIT = 20, 1000  # Anthropic's own

@@ -5,8 +5,6 @@ tight loop costs a third of what the same work costs in the middle of a request.
 """
 
 import logging
-import time
-from functools import lru_cache
 
 from msgspec import Struct
 
@@ -15,6 +13,7 @@ from pointsman.domain.price import CostUnknown, why_unknown
 from pointsman.domain.request import Caller, RequestFacts
 from pointsman.observability.decision_log import DecisionLog, DecisionNote, DecisionRecord
 from pointsman.observability.metrics import Metrics
+from pointsman.observability.times import rfc3339
 from pointsman.routing.exchange import Exchange
 
 log = logging.getLogger(__name__)
@@ -111,14 +110,3 @@ def _summary(record: DecisionRecord) -> dict[str, object]:
         "reason": record.reason,
         "duration_ms": round(record.duration_s * 1000, 1),
     }
-
-
-def rfc3339(utc_s: float) -> str:
-    """UTC with milliseconds, e.g. 2026-11-30T12:00:00.123Z."""
-    return _to_milliseconds(int(utc_s * 1000))
-
-
-@lru_cache(maxsize=2)  # records come in the order of time, many per millisecond
-def _to_milliseconds(utc_ms: int) -> str:
-    seconds, rest = divmod(utc_ms, 1000)
-    return time.strftime(f"%Y-%m-%dT%H:%M:%S.{rest:03d}Z", time.gmtime(seconds))

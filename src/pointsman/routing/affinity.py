@@ -41,27 +41,27 @@ def stays(prices: Sequence[float | None], home: int) -> bool:
 
 def use_of(session: Session, decision: Decision, view: GroupView, home: int | None, *, is_first: bool) -> PinUse:
     """What became of the session's pin. `home`: its member of the group, None: it has none."""
-    policy = decision.group.policy.affinity
+    policy, reason = decision.group.policy.affinity, None
+    may_bind = decision.pick is not None and session.is_worth_keeping
     if policy.mode is AffinityMode.OFF:
-        outcome, reason = AffinityOutcome.NONE, None
+        outcome = AffinityOutcome.NONE
     elif home is None:
-        outcome = AffinityOutcome.CREATED if session.is_worth_keeping else AffinityOutcome.NONE
-        reason = None
+        outcome = AffinityOutcome.CREATED if may_bind else AffinityOutcome.NONE
     else:
         outcome, reason = _of_pinned(decision, view, home)
-    is_lasting = decision.pick is not None and decision.pick.mode is not DecisionMode.PANIC  # G-089
-    binds = is_lasting and session.is_worth_keeping and _binds(policy, outcome, is_first=is_first)
-    return PinUse(outcome, reason, binds)
+    return PinUse(outcome, reason, binds=may_bind and _binds(policy, outcome, is_first=is_first))
 
 
 def _of_pinned(decision: Decision, view: GroupView, home: int) -> tuple[AffinityOutcome, str | None]:
     pick, target = decision.pick, decision.group.members[home].target
-    if pick is not None and pick.target is target:
+    if pick is None:
+        return AffinityOutcome.SKIPPED, None  # nobody can take the request: that moves no session
+    if pick.target is target:
         return AffinityOutcome.HONORED, None
     if view.targets[home].breaker is not Breaker.CLOSED:
         return AffinityOutcome.RELEASED, Exclusion.PAUSED  # also when it was tried: this request may have paused it
     rule = next((excluded.rule for excluded in decision.excluded if excluded.target_id == target.id), None)
-    if rule is Exclusion.TRIED or pick is None or pick.mode is DecisionMode.PROBE:
+    if rule is Exclusion.TRIED or pick.mode is DecisionMode.PROBE:
         return AffinityOutcome.SKIPPED, None
     return AffinityOutcome.RELEASED, DEARER if rule is None else rule
 

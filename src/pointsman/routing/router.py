@@ -68,10 +68,10 @@ def _probed(group: ModelGroup, found: availability.Availability, view: GroupView
 
 
 def panic(decision: Decision, index: int) -> tuple[Decision, Picked]:
-    """The decision to try a member although it is unavailable, since every one is."""
+    """The decision to try a member although it is unavailable, since every one is. No session moves for it (G-089)."""
     target = decision.group.members[index].target
     pick = Picked(target, DecisionMode.PANIC, 1.0)
-    return Decision(decision.group, pick, (target.id,), (1.0,), decision.excluded), pick
+    return Decision(decision.group, pick, (target.id,), (1.0,), decision.excluded, pin=decision.pin), pick
 
 
 def _only(
@@ -98,7 +98,7 @@ def _field(group: ModelGroup, candidates: tuple[int, ...]) -> _Field:
     targets = tuple(member.target for member in members)
     ids = tuple(target.id for target in targets)
     weights = tuple(member.weight for member in members)
-    return _Field(group, STRATEGIES[group.policy.strategy], candidates, targets, ids, weights)
+    return _Field(group, STRATEGIES[group.policy.decides], candidates, targets, ids, weights)
 
 
 def _picked(
@@ -106,9 +106,11 @@ def _picked(
     home: int | None,
 ) -> Decision:  # fmt: skip
     strategy, weights, estimates = field.strategy, field.weights, NO_ESTIMATES
-    at_home = None if home is None or home not in field.candidates else field.candidates.index(home)
-    if at_home is not None and affinity.is_firm(field.group):
-        return _pinned(field, at_home, excluded, estimates)
+    at_home = None
+    if home is not None and home in field.candidates:
+        at_home = field.candidates.index(home)
+        if affinity.is_firm(field.group):
+            return _pinned(field, at_home, excluded, estimates)
     if strategy.compares_prices:
         estimates = costs.estimates(field.candidates, field.targets, lengths)
         if at_home is not None and affinity.is_economic(field.group):

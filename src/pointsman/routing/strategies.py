@@ -58,10 +58,13 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     }
 )
 
+ADAPTIVE = "adaptive"  # one policy of the whole deployment says which of these decides for all groups that name it
+SELECTORS = ("blend", "p2c")
+
 
 def equipped(policy: RoutingPolicy, targets: Iterable[Target]) -> RoutingPolicy:
     """The policy of a group of these targets, with all that follows from the strategy it names."""
-    row, keeps_sessions = STRATEGIES[policy.strategy], policy.affinity.mode is not AffinityMode.OFF
+    row, keeps_sessions = STRATEGIES[policy.decides], policy.affinity.mode is not AffinityMode.OFF
     wanted = {
         Detail.TEXT_SIZE: row.compares_prices,
         Detail.SESSION: row.remembers_sessions or keeps_sessions,

@@ -135,6 +135,12 @@ class SignalBoard:
         state = self._targets.get(target.state_key)
         return 0 if state is None else state.in_flight
 
+    def sample_age_s(self, target: Target, now: float) -> float | None:
+        """Seconds since a latency of the target was learned; None: none ever was."""
+        state = self._targets.get(target.state_key)
+        tracks = None if state is None else state.tracks
+        return None if tracks is None or not tracks.samples else now - tracks.sampled_at
+
     def keep(self, groups: Iterable[ModelGroup]) -> None:
         """From now on these are the groups: go on with what was learned, forget what nobody names or uses any more."""
         named = {group.name: group for group in groups}

@@ -67,11 +67,12 @@ def slowness_at(sums: Sums, prior: float) -> float:
 class Slowness:
     """ln(measured / usual) on two tracks: patient downward, quick upward. 0: as fast as a usual target."""
 
-    __slots__ = ("samples", "tracks")
+    __slots__ = ("sampled_at", "samples", "tracks")
 
     def __init__(self) -> None:
         self.tracks = TwoTracks(slow_half_life_s=180.0, fast_half_life_s=15.0)
         self.samples = 0
+        self.sampled_at = -math.inf  # monotonic seconds
 
     def observe(self, measured_s: float, usual: float, now: float) -> None:
         self._add(_log_ratio(measured_s, usual), now)
@@ -85,6 +86,7 @@ class Slowness:
     def _add(self, value: float, now: float) -> None:
         self.tracks.observe(value, now)
         self.samples += 1
+        self.sampled_at = now
 
 
 def _log_ratio(measured_s: float, usual: float) -> float:

@@ -39,6 +39,11 @@ class Tracks:
     def samples(self) -> int:
         return self.streams.samples + self.unary.samples
 
+    @property
+    def sampled_at(self) -> float:
+        """Monotonic seconds of the last time that a latency was learned."""
+        return max(self.streams.sampled_at, self.unary.sampled_at)
+
     def observe(self, facts: RequestFacts, outcome: Outcome, now: float) -> None:
         """An attempt for such a request has ended."""
         has_failed = _FAILED.get(outcome.outcome_class)

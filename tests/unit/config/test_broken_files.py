@@ -141,7 +141,7 @@ _AUTH: dict[str, Broken] = {
 
 _UNKNOWN: dict[str, Broken] = {
     "top level": Broken(_top("provider: {}"), "provider", "Did you mean 'providers'?"),
-    "top level, nothing near": Broken(_top("zzzz: 1"), "zzzz", "Known here: auth, cooldown"),
+    "top level, nothing near": Broken(_top("zzzz: 1"), "zzzz", "Known here: adaptive, auth, cooldown"),
     "of the whole product, not yet in the schema": Broken(_top("storage: {url: null}"), "storage", "Known here"),
     "in another case": Broken(_top("Logs: {}"), "Logs", "Did you mean 'logs'?"),
     "server": Broken(_server("listn: 127.0.0.1:1"), "server.listn", "Did you mean 'listen'?"),

@@ -9,9 +9,11 @@ from pointsman.config.settings import Settings
 from pointsman.domain.policy import (
     Affinity,
     AffinityMode,
+    Blend,
     Cooldown,
     Detail,
     OnAllUnavailable,
+    P2c,
     PinRecord,
     Retry,
     Timeouts,
@@ -19,6 +21,7 @@ from pointsman.domain.policy import (
 from pointsman.domain.request import Dialect
 from pointsman.domain.secret import Secret
 from pointsman.domain.target import KeyStyle, Origin, Target, Terminator
+from pointsman.routing.strategies import STRATEGIES
 from tests.unit.config.samples import HEAD, LOCAL, NAME, VALID, load_text, refused
 
 _FAR = "providers: {{far: {{kind: openai, api_key: {key}}}}}\nmodels: {{chat: {{targets: [{{model: far/a}}]}}}}\n"
@@ -390,6 +393,46 @@ def test_prompts_are_compared_only_if_cached_input_costs_less(tmp_path: Path, ca
     details = load_text(tmp_path, text + prices).snapshot.groups["chat"].policy.details
 
     assert (Detail.PREFIX in details) is is_read
+
+
+_TWO = _group("{model: local/a}, {model: local/b}", ", strategy: adaptive")
+
+
+@pytest.mark.req("R-002", "R-003", "R-004", "C-02")
+def test_one_policy_governs_every_adaptive_group(tmp_path: Path) -> None:
+    written = "adaptive: {enabled: true, blend: {latency_weight: 3, exploration_ratio: 0.1}}\n"
+
+    policy = load_text(tmp_path, _TWO + written).snapshot.groups["chat"].policy
+
+    assert (policy.strategy, policy.selector, policy.decides) == ("adaptive", "blend", "blend")
+    assert policy.blend == Blend(latency_weight=3, exploration_ratio=0.1)
+    assert policy.compares_prices
+    assert policy.reads == STRATEGIES["blend"].reads
+
+
+@pytest.mark.req("C-02")
+def test_selector_brings_its_own_affinity(tmp_path: Path) -> None:
+    on, off = (
+        load_text(tmp_path, f"{_TWO}adaptive: {{enabled: {enabled}, selector: p2c}}\n").snapshot.groups["chat"].policy
+        for enabled in ("true", "false")
+    )
+
+    assert (on.decides, on.affinity.mode, on.p2c) == ("p2c", AffinityMode.STRICT, P2c())
+    assert (off.decides, off.affinity.mode, off.p2c) == ("p2c", AffinityMode.OFF, P2c(enabled=False))
+
+
+def test_check_says_what_decides_for_an_adaptive_group_and_what_keeps_its_sessions(tmp_path: Path) -> None:
+    notes = load_text(tmp_path, f"{_TWO}adaptive: {{enabled: true, selector: p2c}}\n").notes
+
+    assert notes[1].startswith("chat: adaptive by p2c: every target keeps 0.05 of the best")
+    assert notes[2] == "chat: sessions keep their targets (strict, 600 s)"
+
+
+@pytest.mark.req("R-040")
+def test_defaults_are_off_and_those_of_the_strategies(tmp_path: Path) -> None:
+    policy = load_text(tmp_path, _TWO).snapshot.groups["chat"].policy
+
+    assert policy.blend == Blend(enabled=False)
 
 
 _CLAUDE = "providers: {{claude: {{kind: anthropic, api_key: sk-1{more}}}}}\n"

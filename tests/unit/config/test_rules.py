@@ -391,3 +391,50 @@ def test_settings_of_an_affinity_that_is_off_are_noted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("affinity", ["{mode: sticky}", "{ttl: 0}", "{max_entries: 0}", "{record: last}"])
 def test_affinity_outside_its_bounds_is_refused(tmp_path: Path, affinity: str) -> None:
     assert problem(tmp_path, _keeping(affinity, "p2c")).path.startswith("models.chat.affinity.")
+
+
+_ADAPTIVE = (
+    f"{HEAD}{LOCAL}models: {{chat: {{strategy: adaptive, targets: [{{model: local/a}}, {{model: local/b}}]}}}}\n"
+)
+
+
+@pytest.mark.req("R-004", "R-040")
+def test_adaptive_groups_are_noted_while_the_policy_is_off(tmp_path: Path) -> None:
+    (warning,) = load_text(tmp_path, _ADAPTIVE).warnings
+
+    assert warning.path == "models.chat.strategy"
+    assert warning.message == "adaptive routing is switched off: traffic is shared by weight"
+    assert load_text(tmp_path, f"{_ADAPTIVE}adaptive: {{enabled: true}}\n").warnings == ()
+
+
+@pytest.mark.req("R-006", "R-007")
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_adaptive_policy_must_be_sound_even_while_it_is_off(tmp_path: Path, enabled: str) -> None:
+    weights = "{latency_weight: 0, cost_weight: 0, load_weight: 0}"
+
+    found = problem(tmp_path, f"{_ADAPTIVE}adaptive: {{enabled: {enabled}, blend: {weights}}}\n")
+
+    assert found.path == "adaptive.blend"
+    assert "enabled: false" in found.fix
+
+
+@pytest.mark.req("R-005", "R-008", "R-021")
+@pytest.mark.parametrize(
+    "setting",
+    ["latency_weight: 100.1", "load_weight: .nan", "cost_weight: .inf", "exploration_ratio: 0.51", "min_samples: -1",
+     "min_samples: 1.5"],
+)  # fmt: skip
+def test_adaptive_value_outside_its_bounds_is_refused(tmp_path: Path, setting: str) -> None:
+    assert problem(tmp_path, f"{_ADAPTIVE}adaptive: {{blend: {{{setting}}}}}\n").path.startswith("adaptive.blend.")
+
+
+@pytest.mark.parametrize(("selector", "is_refused"), [("blend", False), ("p2c", True)])
+def test_economic_affinity_of_adaptive_groups_depends_on_the_selector(
+    tmp_path: Path, selector: str, is_refused: bool
+) -> None:
+    text = _keeping("{mode: economic}", "adaptive") + f"adaptive: {{enabled: true, selector: {selector}}}\n"
+
+    if is_refused:
+        assert problem(tmp_path, text).path == "models.chat.affinity.mode"
+    else:
+        assert load_text(tmp_path, text).warnings == ()

@@ -54,11 +54,14 @@ class Admin:
         self.board, self.clock, self.recent = SignalBoard(Draws()), FakeClock(), RecentDecisions(100)
         self.snapshot = builders.snapshot(GROUPS, config_version=3)
         self.attempts: dict[str, dict[str, int]] = {}
+        self.scored: dict[str, dict[str, int]] = {}
         self.is_ready = True
         self.app: Starlette = application(
             Sources(
                 exposition=lambda: b"metrics",
                 attempts=lambda: self.attempts,
+                scored_decisions=lambda group: self.scored.get(group, {}),
+                node_id="node-1",
                 status=lambda: {"version": "0"},
                 is_ready=lambda: self.is_ready,
                 snapshot=lambda: self.snapshot,

@@ -7,6 +7,7 @@ from typing import Any
 from pointsman.dialects.conversation import Spoken, messages_of, read_spoken
 from pointsman.dialects.session import session_of
 from pointsman.domain.conversation import Session
+from pointsman.domain.request import Dialect
 from pointsman.testing import builders
 
 FIRST = "Which signal stands at the junction?"
@@ -39,11 +40,12 @@ def session(
     headers: Mapping[bytes, bytes] | None = None,
     caller: str = "alice",
     group: str = "chat",
+    dialect: Dialect = Dialect.OPENAI_CHAT,
     **fields: Any,
 ) -> Session | None:
     """The session of a request with these messages, headers and other fields."""
     said = spoken(*messages, **fields)
-    return session_of(headers or {}, said, messages_of(said), builders.caller(caller), group)
+    return session_of(headers or {}, said, messages_of(said), builders.ask(caller, dialect=dialect), group)
 
 
 def key(*messages: Mapping[str, object], **arguments: Any) -> str | None:

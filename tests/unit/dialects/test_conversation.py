@@ -11,7 +11,7 @@ TOOLS = [{"name": "read", "input_schema": {"type": "object"}}]
 
 def prefix(*messages: dict[str, object], **fields: object) -> Prefix:
     said = spoken(*messages, **fields)
-    found = prefix_of(said, messages_of(said))
+    found = prefix_of(said, messages_of(said), "alice")
     assert found is not None
     return found
 
@@ -30,6 +30,17 @@ def test_other_tools_or_instructions_are_another_beginning(change: dict[str, obj
     usual = {"tools": TOOLS, "system": "Be brief."}
 
     assert not set(prefix(user(), **usual).ends) & set(prefix(user(), **{**usual, **change}).ends)
+
+
+@pytest.mark.case("I20")
+def test_same_prompt_of_another_caller_is_another_one() -> None:
+    said = spoken(user())
+
+    of_alice, of_bob = (prefix_of(said, messages_of(said), caller) for caller in ("alice", "bob"))
+
+    assert of_alice is not None
+    assert of_bob is not None
+    assert not set(of_alice.ends) & set(of_bob.ends)
 
 
 def test_boundaries_lie_after_each_message_and_grow() -> None:
@@ -84,4 +95,4 @@ def test_long_conversation_keeps_its_head_and_its_latest_boundaries() -> None:
 def test_request_that_says_nothing_has_no_prefix(messages: object) -> None:
     said = spoken(messages=messages)
 
-    assert prefix_of(said, messages_of(said)) is None
+    assert prefix_of(said, messages_of(said), "alice") is None

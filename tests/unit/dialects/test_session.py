@@ -7,6 +7,7 @@ import pytest
 
 from pointsman.dialects.session import SOURCES
 from pointsman.domain.conversation import AUTO
+from pointsman.domain.request import Dialect
 from tests.unit.dialects.talk import answer, key, session, text, user
 
 UUID = "0b9e1c7e-5f0a-4a53-9d8e-1f2a3b4c5d6e"
@@ -185,6 +186,14 @@ def test_further_instructions_before_the_first_turn_count() -> None:
     system, developer = {"role": "system", "content": "a"}, {"role": "developer", "content": "b"}
 
     assert key(system, developer, user()) != key(system, user())
+
+
+@pytest.mark.req("D-051")
+def test_beginnings_of_two_dialects_are_two_sessions_and_a_name_is_one() -> None:
+    both = list(Dialect)
+
+    assert len({key(user(), dialect=dialect) for dialect in both}) == 2
+    assert len({key(user(), dialect=dialect, headers={b"x-session-id": b"s1"}) for dialect in both}) == 1
 
 
 @pytest.mark.bug("D-05")

@@ -12,7 +12,7 @@ from pointsman.domain.outcome import Outcome, ProviderError, Usage
 from pointsman.domain.target import ModelGroup
 from pointsman.observability.decision_log import DecisionLog
 from pointsman.observability.metrics import Metrics
-from pointsman.proxy.recorder import Ended, Recorder, rfc3339
+from pointsman.proxy.recorder import Ended, Recorder
 from pointsman.routing.exchange import Exchange
 from pointsman.testing import builders
 from tests.unit.routing.asking import NOW, Draws, HandBoard
@@ -249,18 +249,6 @@ def test_requests_are_not_logged_unless_wanted(digest: Digest, caplog: pytest.Lo
     digest(ended())
 
     assert not caplog.records
-
-
-@pytest.mark.parametrize(
-    ("utc_s", "text"),
-    [
-        (0.0, "1970-01-01T00:00:00.000Z"),
-        (1_796_040_000.9999, "2026-11-30T12:00:00.999Z"),
-        (1_796_040_001.0, "2026-11-30T12:00:01.000Z"),
-    ],
-)
-def test_times_are_utc_with_milliseconds(utc_s: float, text: str) -> None:
-    assert rfc3339(utc_s) == text
 
 
 @pytest.mark.req("X-13")

@@ -10,10 +10,10 @@ from pointsman.domain.decision import DecisionMode, PinUse
 from pointsman.domain.policy import Affinity, AffinityMode, PinRecord
 from pointsman.domain.price import Price
 from pointsman.domain.target import ModelGroup
-from pointsman.domain.view import TargetView
+from pointsman.domain.view import PauseCause, TargetView
 from pointsman.routing.affinity import stays
 from pointsman.testing import builders
-from tests.unit.routing.asking import HALF_OPEN, OPEN, PROBING, Request, decided, picked
+from tests.unit.routing.asking import HALF_OPEN, OPEN, PROBING, Request, decided, paused_for, picked
 from tests.unit.routing.commands import target_of
 
 FIRM = [AffinityMode.STRICT, AffinityMode.PREFIX]
@@ -276,14 +276,16 @@ def test_conversation_that_nobody_names_is_kept_from_its_second_turn_on(session:
 
 
 @pytest.mark.req("G-089")
-def test_target_that_was_tried_in_despair_gets_no_session() -> None:
-    asked = request(group(), views=dict.fromkeys(("a/m", "b/m", "c/m"), OPEN))
+@pytest.mark.parametrize(("home", "outcome"), [(None, "none"), ("b/m", "skipped")])
+def test_target_that_was_tried_in_despair_gets_no_session(home: str | None, outcome: str) -> None:
+    asked = request(group(), home=home, views=dict.fromkeys(("a/m", "b/m", "c/m"), OPEN))
     asked.start()
 
     asked.ends("ok")
 
     assert asked.exchange.last_mode is DecisionMode.PANIC
     assert asked.board.settled == []
+    assert pins(asked) == [(outcome, None)]
 
 
 def test_warm_cache_is_remembered_without_affinity() -> None:
@@ -301,4 +303,13 @@ def test_request_without_a_session_says_nothing_of_pins() -> None:
     asked.ends("ok")
 
     assert asked.exchange.decisions[0].pin is None
+    assert asked.board.settled == []
+
+
+def test_session_keeps_its_pin_while_nobody_can_be_picked() -> None:
+    paused = dict.fromkeys(("a/m", "b/m", "c/m"), paused_for(300.0, PauseCause.RATE_LIMIT))
+    asked = request(group(), home="b/m", views=paused)
+    asked.start()
+
+    assert pins(asked) == [("skipped", None)]
     assert asked.board.settled == []

@@ -2,13 +2,19 @@
 
 from typing import get_args
 
+from pointsman.config.schema import AdaptiveSection
 from pointsman.config.schema import Strategy as StrategyName
 from pointsman.domain.decision import DecisionMode
-from pointsman.routing.strategies import STRATEGIES
+from pointsman.routing.strategies import ADAPTIVE, SELECTORS, STRATEGIES
 
 
 def test_configuration_knows_exactly_these_strategies() -> None:
-    assert set(get_args(StrategyName)) == set(STRATEGIES)
+    assert set(get_args(StrategyName)) == {*STRATEGIES, ADAPTIVE}
+
+
+def test_adaptive_can_select_exactly_these() -> None:
+    assert get_args(AdaptiveSection.model_fields["selector"].annotation) == SELECTORS
+    assert set(SELECTORS) <= set(STRATEGIES)
 
 
 def test_decisions_name_the_strategy_that_made_them() -> None:
