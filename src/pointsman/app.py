@@ -160,7 +160,7 @@ class App:
     def tidy(self) -> None:
         """Part of `reload.Parts`."""
         snapshot = self.live.snapshot
-        self.board.keep(snapshot.groups.values())
+        self.board.keep((*snapshot.groups.values(), *snapshot.direct.values()))
         self._pool.keep(frozenset(snapshot.providers.values()))
 
     def status(self) -> dict[str, object]:

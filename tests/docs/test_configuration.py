@@ -156,6 +156,9 @@ def test_some_bounds_are_documented() -> None:
     assert set(RANGES) == {
         "server.limits.connections",
         "records.decisions.max_rows",
+        *(key for key in SCHEMA if ".max_price." in key or ".eval." in key or "min_eval" in key),
+        "providers.NAME.models.REF.context",
+        "providers.NAME.models.REF.max_output",
         "models.GROUP.targets[].weight",
         "models.GROUP.affinity.max_entries",
         "models.GROUP.routing_policy.p2c.warm_cache_weight",

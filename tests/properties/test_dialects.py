@@ -145,7 +145,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=8,
 )
-RESERVED = {"model", "stream", "stream_options"}
+RESERVED = {"model", "stream", "stream_options", "provider", "models"}
 NAMES = st.text(max_size=8).filter(lambda name: name.casefold() not in RESERVED)
 SPACE = st.text(" \t\r\n", max_size=3)
 

@@ -10,14 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct, structs
 
+from pointsman.domain.capability import Capability
 from pointsman.domain.decision import Decision, DecisionMode
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, Affinity, AffinityMode, Blend, OnAllUnavailable, P2c, Retry
+from pointsman.domain.preferences import Demands, Preferences
 from pointsman.domain.target import ModelGroup
+from pointsman.domain.traits import Traits
 from pointsman.domain.view import Breaker, GroupView, Measured, PauseCause, TargetView
 from pointsman.routing import retry
 from pointsman.routing import strategies as routing_strategies
+from pointsman.routing.arrange import arranged
 from pointsman.routing.exchange import Exchange, Finish, Wait
+from pointsman.routing.filters.abilities import SURE_RATIO
 from pointsman.routing.pickers.smooth_round_robin import pick as next_turn
 from pointsman.routing.router import decide
 from pointsman.signals.board import SignalBoard
@@ -274,3 +279,54 @@ def test_total_outage_costs_one_free_failover_per_request_and_the_retry_budget(s
         world.now = began_at + 0.01
 
     assert calls <= requests * (2 + policy.budget_ratio) + policy.budget_base
+
+
+# --- who can serve at all
+
+abilities = st.dictionaries(st.sampled_from(Capability), st.booleans(), max_size=4)
+known = st.builds(
+    Traits, capabilities=abilities, context_tokens=st.none() | st.integers(1, 4_000), zdr=st.none() | st.booleans()
+)
+slugs = st.lists(st.sampled_from(["0", "1", "2/m", "nobody"]), max_size=3).map(tuple)
+wishes = st.builds(
+    Preferences,
+    order=slugs,
+    allow_fallbacks=st.booleans(),
+    only=st.lists(slugs.filter(bool), max_size=1).map(tuple),
+    ignore=slugs,
+    zdr=st.booleans(),
+)
+demanded = st.builds(Demands, needs=st.lists(st.sampled_from(Capability), max_size=3).map(tuple), preferences=wishes)
+
+
+@pytest.mark.case("I28")
+@pytest.mark.req("D-023")
+@THOROUGH
+@given(
+    traits=st.lists(known, min_size=1, max_size=4),
+    demands=demanded,
+    strategy=st.sampled_from(STRATEGIES),
+    tokens=st.integers(1, 5_000),
+    seed=st.integers(0, 99),
+)
+def test_nobody_is_picked_who_cannot_serve_and_everybody_else_is_named_with_a_rule(
+    traits: list[Traits], demands: Demands, strategy: str, tokens: int, seed: int
+) -> None:
+    ids = [f"{index}/m" for index in range(len(traits))]
+    group = builders.group("chat", *ids, strategy=strategy, traits=dict(zip(ids, traits, strict=True)))
+    group = arranged(group, demands.preferences)
+    view = builders.group_view(*[builders.view() for _ in ids])
+
+    decision = decide(
+        builders.ask(demands=demands), group, view, rng=random.Random(seed), lengths=builders.lengths(group, tokens)
+    )
+
+    excluded = {each.target_id for each in decision.excluded}
+    assert excluded.isdisjoint(decision.candidates)
+    assert excluded | set(decision.candidates) == set(ids)
+    if decision.pick is not None:
+        target = decision.pick.target
+        assert all(target.traits.capabilities.get(need) is not False for need in demands.needs)
+        assert target.provider not in demands.preferences.ignore
+        assert target.traits.zdr or not demands.preferences.zdr
+        assert target.traits.context_tokens is None or tokens * SURE_RATIO <= target.traits.context_tokens

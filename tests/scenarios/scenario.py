@@ -10,11 +10,14 @@ import msgspec
 import yaml
 from msgspec import UNSET, Struct, UnsetType
 
+from pointsman.domain.capability import Capability
 from pointsman.domain.decision import Decision, DecisionMode, Exclusion
 from pointsman.domain.outcome import OutcomeClass
 from pointsman.domain.policy import Affinity, AffinityMode, OnAllUnavailable, Retry
+from pointsman.domain.preferences import Demands, Preferences
 from pointsman.domain.price import Price
 from pointsman.domain.target import ModelGroup
+from pointsman.domain.traits import Traits
 from pointsman.domain.view import Breaker, PauseCause, TargetView
 from pointsman.testing import builders
 
@@ -39,6 +42,34 @@ class Charged(Struct, frozen=True, forbid_unknown_fields=True):
         return builders.price(self.input, self.output, request_usd=self.request)
 
 
+class Known(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is known of a target besides its price."""
+
+    able: list[Capability] = []
+    unable: list[Capability] = []
+    context: int | None = None
+    zdr: bool | None = None
+
+    def build(self) -> Traits:
+        return builders.traits(*self.able, unable=self.unable, context_tokens=self.context, zdr=self.zdr)
+
+
+class Wants(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a request needs, and what it prefers."""
+
+    needs: list[Capability] = []
+    order: list[str] = []
+    only: list[str] = []
+    ignore: list[str] = []
+    zdr: bool = False
+    allow_fallbacks: bool = True
+
+    def build(self) -> Demands:
+        only = (tuple(self.only),) if self.only else ()
+        preferences = Preferences(tuple(self.order), self.allow_fallbacks, only, tuple(self.ignore), zdr=self.zdr)
+        return Demands(tuple(self.needs), None, preferences)
+
+
 class Length(Struct, frozen=True, forbid_unknown_fields=True):
     """How many tokens are expected."""
 
@@ -55,6 +86,8 @@ class Group(Struct, frozen=True, forbid_unknown_fields=True):
     affinity: AffinityMode = AffinityMode.OFF
     retry: Limits = Limits()
     prices: dict[str, Charged] = {}  # a target without one has none that is known
+    known: dict[str, Known] = {}  # of a target without an entry nothing is
+    proof_of: list[Capability] = []  # where a request needs it, a target must be known to have it
 
     def build(self) -> ModelGroup:
         return builders.group(
@@ -63,6 +96,8 @@ class Group(Struct, frozen=True, forbid_unknown_fields=True):
             strategy=self.strategy,
             prices={target_id: charged.build() for target_id, charged in self.prices.items()},
             affinity=Affinity(self.affinity),
+            traits={target_id: known.build() for target_id, known in self.known.items()},
+            requires=frozenset(self.proof_of),
             on_all_unavailable=self.on_all_unavailable,
             retry=Retry(max_attempts=self.retry.max_attempts, budget_base=self.retry.budget_base),
         )
@@ -113,6 +148,7 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
     group: Group
     state: dict[str, State] = {}
     tried: list[str] = []
+    request: Wants = Wants()
     length: Length = Length()
     draw: float = 0.0
     decision: Expected | UnsetType = UNSET
@@ -125,7 +161,7 @@ def load(text: str) -> list[Scenario]:
     for item in found:
         if (item.decision is UNSET) == (item.story is UNSET):
             raise msgspec.ValidationError(f"{item.scenario!r} needs either a decision or a story")
-        if unknown := {*item.state, *item.tried, *item.group.prices} - set(item.group.targets):
+        if unknown := {*item.state, *item.tried, *item.group.prices, *item.group.known} - set(item.group.targets):
             raise msgspec.ValidationError(f"{item.scenario!r} has no target {', '.join(sorted(unknown))}")
     return found
 

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from pointsman.routing.arrange import arranged
 from pointsman.routing.router import decide
 from pointsman.testing import builders
 from tests.scenarios.player import FixedDraw, Player
@@ -23,12 +24,14 @@ GOOD = """\
 
 @pytest.mark.parametrize("scenario", DECISIONS.values(), ids=DECISIONS)
 def test_decision_is_as_told(scenario: Scenario) -> None:
-    group, expected = scenario.group.build(), scenario.decision
+    demands, expected = scenario.request.build(), scenario.decision
+    group = arranged(scenario.group.build(), demands.preferences)
     view = builders.group_view(*[view_of(scenario.state.get(member.target.id)) for member in group.members])
     lengths = builders.lengths(group, scenario.length.input, scenario.length.output)
     tried = frozenset(scenario.tried)
 
-    decision = decide(builders.ask(), group, view, rng=FixedDraw(scenario.draw), tried=tried, lengths=lengths)
+    ask = builders.ask(demands=demands)
+    decision = decide(ask, group, view, rng=FixedDraw(scenario.draw), tried=tried, lengths=lengths)
 
     found = summary(decision)
     assert expected is not UNSET

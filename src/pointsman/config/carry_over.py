@@ -16,7 +16,13 @@ def carried_over(new: Snapshot, old: Snapshot) -> Snapshot:
     providers = {name: _kept(provider, old.providers.get(name)) for name, provider in new.providers.items()}
     kept = {group.name: _kept(group, old.groups.get(group.name)) for group in new.groups.values()}
     groups = {name: kept[group.name] for name, group in new.groups.items()}
-    return structs.replace(new, providers=MappingProxyType(providers), groups=MappingProxyType(groups))
+    direct = {name: _kept(group, old.direct.get(name)) for name, group in new.direct.items()}
+    return structs.replace(
+        new,
+        providers=MappingProxyType(providers),
+        groups=MappingProxyType(groups),
+        direct=MappingProxyType(direct),
+    )
 
 
 def is_same(new: Snapshot, old: Snapshot) -> bool:

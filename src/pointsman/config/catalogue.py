@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING
 from pointsman.domain.price import Price, Rates, Tier
 
 if TYPE_CHECKING:
-    from genai_prices.types import ModelPrice, TieredPrices
+    from genai_prices.types import ModelInfo, ModelPrice, TieredPrices
 
 
 def find(provider: str, model: str, at: datetime) -> Price | None:
     """The price that is in force at that moment; None: the catalogue does not know it, or not all of it."""
-    from genai_prices.data_snapshot import get_snapshot  # noqa: PLC0415
-
-    try:
-        _, found = get_snapshot().find_provider_model(model, None, provider, None)
-    except LookupError:
+    found = _model(provider, model)
+    if found is None:
         return None
     listed = found.get_prices(at)
     if listed.input_mtok is None or listed.output_mtok is None:
@@ -31,6 +28,21 @@ def find(provider: str, model: str, at: datetime) -> Price | None:
         request_usd=_at(listed.requests_kcount, 0, 0.0) / 1000,
         tiers=tuple(Tier(start, _rates(listed, start)) for start in starts),
     )
+
+
+def context_tokens(provider: str, model: str) -> int | None:
+    """The context window of a model; None: the catalogue does not know it."""
+    found = _model(provider, model)
+    return None if found is None else found.context_window
+
+
+def _model(provider: str, model: str) -> "ModelInfo | None":
+    from genai_prices.data_snapshot import get_snapshot  # noqa: PLC0415
+
+    try:
+        return get_snapshot().find_provider_model(model, None, provider, None)[1]
+    except LookupError:
+        return None
 
 
 def _rates(listed: "ModelPrice", start: int) -> Rates:

@@ -10,7 +10,8 @@ from types import MappingProxyType
 import msgspec
 from msgspec import Struct
 
-from pointsman.config import values
+from pointsman.config import fallbacks, values
+from pointsman.config.keys import single_targets
 from pointsman.config.kinds import KINDS
 from pointsman.config.places import home_folder, state_folder
 from pointsman.config.prices import price_of
@@ -19,19 +20,23 @@ from pointsman.config.schema import (
     AdaptiveSection,
     AffinitySection,
     ConfigFile,
+    ContractSection,
     GroupEntry,
     P2cWeights,
     ProviderEntry,
+    TargetEntry,
     TimeoutsSection,
 )
 from pointsman.config.settings import DECISIONS_FILE, Settings
 from pointsman.config.strategy import Choice, choose, explained
 from pointsman.config.targets import place_of, same_as, upstream_model
+from pointsman.config.traits import requires_of, scan_of, traits_of
 from pointsman.domain.access import AdminToken, KeyRing
 from pointsman.domain.policy import (
     Affinity,
     AffinityMode,
     Blend,
+    Contract,
     Cooldown,
     P2c,
     PinRecord,
@@ -84,6 +89,11 @@ def snapshot_of(
         if entry.enabled:
             group = _group(config, name, entry, credential_key, priced_at)
             groups.update(dict.fromkeys((name, *entry.aliases), group))
+    groups = fallbacks.linked(config, groups)
+    direct = {
+        name: _group(config, name, GroupEntry(targets=[TargetEntry(model=name)]), credential_key, priced_at)
+        for name in single_targets(config)
+    }
     return Snapshot(
         config_version=config_version,
         groups=MappingProxyType(groups),
@@ -92,6 +102,7 @@ def snapshot_of(
         timeouts=timeouts,
         shows_details=config.server.response_headers == "full",
         keys=keys,
+        direct=MappingProxyType(direct),
     )
 
 
@@ -163,10 +174,13 @@ def _group(config: ConfigFile, name: str, entry: GroupEntry, credential_key: byt
         Member(
             _target(config, provider, reference, credential_key, priced_at),
             _DEFAULT_WEIGHT if target.weight is None else target.weight,
+            frozenset(target.tags),
         )
         for (provider, reference), target in zip(places, entry.targets, strict=True)
     )
-    policy = equipped(_policy(config, entry, choose(entry, identities)), [member.target for member in members])
+    targets = [member.target for member in members]
+    policy = equipped(_policy(config, entry, choose(entry, identities)), targets)
+    policy = msgspec.structs.replace(policy, scan=scan_of(policy, targets))
     return ModelGroup(name, tuple(entry.aliases), members, policy)
 
 
@@ -178,7 +192,8 @@ def _target(config: ConfigFile, provider: str, reference: str, credential_key: b
     state_key = f"{public_id}#{_account(entry, credential_key)}"
     dialects = KINDS[entry.kind].dialects if entry.dialects is None else frozenset(entry.dialects)
     price = price_of(config, provider, model, priced_at)
-    return Target(public_id, provider, model, state_key, dialects, has_credential=has_credential, price=price)
+    traits = traits_of(config, provider, reference)
+    return Target(public_id, provider, model, state_key, dialects, has_credential, price, traits)
 
 
 def _account(entry: ProviderEntry, credential_key: bytes) -> str:
@@ -199,6 +214,19 @@ def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPol
         on_all_unavailable=entry.on_all_unavailable,
         cooldown=Cooldown(base_s=config.cooldown.base, max_s=config.cooldown.max),
         retry=Retry(**config.retry.model_dump()),
+        requires=requires_of(entry.hard_filters),
+        requires_window=entry.hard_filters.require_context_window,
+        contract=_contract(entry.contract),
+    )
+
+
+def _contract(section: ContractSection) -> Contract:
+    floor = section.quality_floor
+    return Contract(
+        require=frozenset(section.require),
+        require_tags=frozenset(floor.require_tags),
+        min_quality_score=floor.min_eval_quality_score,
+        min_pass_rate=floor.min_eval_pass_rate,
     )
 
 

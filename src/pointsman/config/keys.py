@@ -6,9 +6,11 @@ from types import MappingProxyType
 
 from pointsman.config.document import Document
 from pointsman.config.problems import KeyPath, nearest
-from pointsman.config.schema import ConfigFile, KeyEntry
+from pointsman.config.schema import ConfigFile, KeyEntry, TargetEntry
+from pointsman.config.targets import place_of
 from pointsman.config.values import ANY_CHARACTERS, HASH_PREFIX
 from pointsman.domain.access import AdminToken, CallerKey, KeyRing
+from pointsman.domain.preferences import NO_PREFERENCES, MaxPrice, Preferences
 from pointsman.domain.request import Caller, Scope
 from pointsman.domain.secret import Secret
 
@@ -30,7 +32,7 @@ def check(document: Document, config: ConfigFile) -> None:
     if config.models and document.is_whole(("models",)):
         names = [name for group, entry in config.models.items() for name in (group, *entry.aliases)]
         for index, entry in enumerate(auth.keys):
-            _check_models(document, (*_KEYS, index, "models"), entry, names)
+            _check_models(document, (*_KEYS, index, "models"), entry, [*names, *single_targets(config)])
 
 
 def _check_doubles(document: Document, keys: list[KeyEntry], field: str, value_of: Callable[[KeyEntry], str]) -> None:
@@ -58,20 +60,45 @@ def ring_of(config: ConfigFile, pepper: Secret) -> KeyRing:
     keys: dict[str, CallerKey] = {}
     for entry in config.auth.keys:
         digest = entry.hash.removeprefix(HASH_PREFIX)
-        caller = Caller(entry.name, frozenset(map(Scope, entry.scopes)), _groups(config, entry.models))
+        groups = _groups(config, entry.models)
+        caller = Caller(entry.name, frozenset(map(Scope, entry.scopes)), groups, _policy(entry))
         keys[digest] = CallerKey(Secret(digest), caller, entry.expires)
     return KeyRing(pepper, MappingProxyType(keys))
+
+
+def _policy(entry: KeyEntry) -> Preferences | None:
+    """Which targets may serve the key; None: any."""
+    limits = entry.max_price
+    policy = Preferences(
+        only=() if entry.providers is None else (tuple(entry.providers),),
+        zdr=entry.zdr,
+        max_prices=() if limits is None else (MaxPrice(limits.prompt, limits.completion, limits.request),),
+    )
+    return None if policy == NO_PREFERENCES else policy
 
 
 def _groups(config: ConfigFile, patterns: list[str]) -> frozenset[str] | None:
     """A group is allowed by its name or any alias, and then by all of them: they are one thing. None: all groups."""
     if ANY_CHARACTERS in patterns:
         return None
-    return frozenset(
+    named = frozenset(
         name
         for name, entry in config.models.items()
         if any(fnmatchcase(spelling, pattern) for spelling in (name, *entry.aliases) for pattern in patterns)
     )
+    return named | single_targets(config).intersection(patterns)
+
+
+def single_targets(config: ConfigFile) -> frozenset[str]:
+    """What keys list as `provider/model`, where no group or alias has that name."""
+    names = {name for group, entry in config.models.items() for name in (group, *entry.aliases)}
+    listed = {pattern for entry in config.auth.keys for pattern in entry.models} - names
+    return frozenset(name for name in listed if ANY_CHARACTERS not in name and _names_a_target(config, name))
+
+
+def _names_a_target(config: ConfigFile, name: str) -> bool:
+    place = place_of(TargetEntry(model=name))
+    return place is not None and place[0] in config.providers
 
 
 def admin_token_of(config: ConfigFile, pepper: Secret | None) -> AdminToken | None:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from pointsman.config import overrides as override
-from pointsman.config import prices, references, rules
+from pointsman.config import prices, references, rules, spellings
 from pointsman.config.compile import PROCESS_KEY, notes_of, settings_of, snapshot_of
 from pointsman.config.document import Document
 from pointsman.config.keys import admin_token_of, ring_of
@@ -109,6 +109,7 @@ def read_document(path: Path, environ: Mapping[str, str], overrides: Mapping[str
     override.apply_environment(document, environ)
     override.apply_command_line(document, overrides)
     references.resolve(document, environ)
+    spellings.unify(document)
     return document
 
 

@@ -54,7 +54,10 @@ def create_key(path: Path, wanted: Mapping[str, object], *, environ: Mapping[str
         document.add(path_of_expiry, "is over already", "Write a later instant.")
     secret = new_secret()
     hashed, place = _hashed(secret, document, config.auth, environ, is_needed=is_needed)
-    entry = config.auth.keys[-1].model_dump() | {"hash": hashed, "expires": wanted.get("expires")}
+    entry = config.auth.keys[-1].model_dump(include={"hash", *_OPTIONS}) | {
+        "hash": hashed,
+        "expires": wanted.get("expires"),
+    }
     fields = ", ".join(f"{key}: {json.dumps(value)}" for key, value in entry.items())
     return NewKey(secret, f"- {{{fields}}}", place)
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from pointsman.config import keys, values
+from pointsman.config import fallbacks, keys, values
 from pointsman.config.document import Document
 from pointsman.config.kinds import KINDS
 from pointsman.config.problems import KeyPath, nearest, quoted
@@ -36,6 +36,7 @@ def check(document: Document, config: ConfigFile) -> None:
     for name, group in config.models.items():
         _check_targets(document, config, name)
         _check_weights(document, ("models", name, "targets"), group)
+        fallbacks.check(document, config, name)
         _check_routing_policy(document, ("models", name, "routing_policy"), group)
         _check_affinity(document, ("models", name, "affinity"), group, config.adaptive.selector)
     _check_adaptive(document, config)

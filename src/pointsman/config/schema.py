@@ -6,6 +6,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from pointsman.config import settings, values
 from pointsman.config.scalars import reread
+from pointsman.domain.capability import Capability
 from pointsman.domain.policy import (
     Affinity,
     AffinityMode,
@@ -69,6 +70,14 @@ Entries = Annotated[int, Field(ge=1, le=_MAX_ENTRIES), BeforeValidator(reread)]
 Boost = Annotated[float, Field(allow_inf_nan=False, ge=1, le=_MAX_BOOST), BeforeValidator(reread)]
 OnUnavailable = Annotated[OnAllUnavailable, Field(strict=False)]  # from its text
 Dialects = Annotated[list[Annotated[Dialect, Field(strict=False)]], AfterValidator(values.dialects)] | None
+OptionalFlag = Annotated[bool | None, BeforeValidator(reread)]
+OptionalTokens = Annotated[Annotated[int, Field(ge=1, le=_MAX_TOKENS)] | None, BeforeValidator(reread)]
+OptionalRatio = Annotated[Annotated[float, Field(allow_inf_nan=False, ge=0, le=1)] | None, BeforeValidator(reread)]
+Parameter = Annotated[str, AfterValidator(values.parameter)]
+Tag = Annotated[str, AfterValidator(values.tag)]
+Slug = Annotated[str, AfterValidator(values.slug)]
+Required = Annotated[Capability, Field(strict=False)]  # from its text
+Quantization = Literal["int4", "int8", "fp4", "mxfp4", "nvfp4", "fp6", "fp8", "mxfp8", "fp16", "bf16", "fp32"]
 Strategy = Literal["weighted", "round_robin", "failover", "cost", "least_busy", "p2c", "blend", "adaptive"]
 Kind = Literal["openai", "anthropic", "openrouter", "vllm", "llamacpp", "ollama"]
 
@@ -98,14 +107,25 @@ class ServerSection(Section):
     response_headers: Literal["full", "minimal"] = "full"  # a gateway that explains itself does so by default
 
 
+class MaxPriceSection(Section):
+    """`auth.keys[i].max_price`."""
+
+    prompt: OptionalUsd = None  # None, here and below: any
+    completion: OptionalUsd = None
+    request: OptionalUsd = None
+
+
 class KeyEntry(Section):
     """`auth.keys[i]`."""
 
     name: CallerName
     hash: KeyHash = Field(repr=False)
     models: list[ModelPattern] = [values.ANY_CHARACTERS]
-    scopes: list[Literal["chat", "explain"]] = ["chat"]
+    scopes: list[Literal["chat", "steer", "explain"]] = ["chat"]
     expires: Instant | None = None
+    max_price: MaxPriceSection | None = None
+    providers: Annotated[list[Slug], AfterValidator(values.providers)] | None = None  # None: all
+    zdr: Flag = False
 
 
 class AuthSection(Section):
@@ -181,12 +201,46 @@ class PriceEntry(Section):
     above: list[TierEntry] = []
 
 
+class CapabilitiesSection(Section):
+    """`...capabilities`; None: not known."""
+
+    tools: OptionalFlag = None
+    forced_tools: OptionalFlag = None
+    parallel_tools: OptionalFlag = None
+    structured_output: OptionalFlag = None
+    images: OptionalFlag = None
+    audio: OptionalFlag = None
+    files: OptionalFlag = None
+    reasoning: OptionalFlag = None
+
+
+class EvalSection(Section):
+    """`...eval`: what an evaluation of the model at this provider gave; None: there was none."""
+
+    score: OptionalRatio = None
+    pass_rate: OptionalRatio = None
+
+
 class ModelEntry(Section):
     """`providers.NAME.models.REF`."""
 
     model: UpstreamModel | None = None  # None: the reference name itself
     same_as: str | None = None  # None: not known to equal any other model
     price: PriceEntry | None = None  # None: the catalogue's
+    context: OptionalTokens = None  # None: the catalogue's, else not known
+    max_output: OptionalTokens = None  # None, here and below: not known
+    capabilities: CapabilitiesSection = CapabilitiesSection()
+    honors_max_tokens: OptionalFlag = None
+    parameters: list[Parameter] | None = None
+    quantization: Quantization | None = None
+    eval: EvalSection = EvalSection()
+
+
+class DataSection(Section):
+    """`providers.NAME.data`; None: not known, which never counts as a promise."""
+
+    zdr: OptionalFlag = None
+    training: OptionalFlag = None
 
 
 class ProviderEntry(Section):
@@ -200,6 +254,7 @@ class ProviderEntry(Section):
     timeouts: ProviderTimeouts = ProviderTimeouts()
     terminator: Literal["strict", "lenient"] = "strict"
     models: dict[UpstreamModel, ModelEntry] = {}
+    data: DataSection = DataSection()
 
 
 class TargetEntry(Section):
@@ -209,6 +264,7 @@ class TargetEntry(Section):
     model_ref: UpstreamModel | None = None
     model: UpstreamModel | None = None
     weight: Weight | None = None
+    tags: list[Tag] = []
 
 
 class BlendWeights(Section):
@@ -257,6 +313,33 @@ class AffinitySection(Section):
     record: RecordName = None
 
 
+class QualityFloorSection(Section):
+    """`models.GROUP.contract.quality_floor`."""
+
+    require_tags: list[Tag] = []
+    min_eval_quality_score: OptionalRatio = None
+    min_eval_pass_rate: OptionalRatio = None
+
+
+class ContractSection(Section):
+    """`models.GROUP.contract`."""
+
+    require: list[Required] = []
+    quality_floor: QualityFloorSection = QualityFloorSection()
+
+
+class HardFiltersSection(Section):
+    """`models.GROUP.hard_filters`: true wants proof; false excludes only what is known to be unable."""
+
+    require_input_modalities: Flag = False
+    require_tool_support_when_tools_present: Flag = False
+    require_forced_tool_choice_support: Flag = False
+    require_structured_output_support: Flag = False
+    require_reasoning_support_when_requested: Flag = False
+    require_honors_max_tokens_when_caller_capped: Flag = False
+    require_context_window: Flag = False
+
+
 class GroupEntry(Section):
     """`models.GROUP`."""
 
@@ -267,6 +350,11 @@ class GroupEntry(Section):
     targets: list[TargetEntry]
     affinity: AffinitySection = AffinitySection()
     on_all_unavailable: OnUnavailable = OnAllUnavailable.AUTO
+    contract: ContractSection = ContractSection()
+    hard_filters: HardFiltersSection = HardFiltersSection()
+    fallbacks: list[GroupName] = []
+    context_fallbacks: list[GroupName] = []
+    policy_fallbacks: list[GroupName] = []
     routing_policy: RoutingPolicySection = RoutingPolicySection()
 
 

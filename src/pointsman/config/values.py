@@ -37,6 +37,7 @@ _MODEL_PATTERN = re.compile(r"[A-Za-z0-9._:/@*-]{1,200}")
 _INSTANT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}(?:\.[0-9]{1,6})?(?:Z|[+-][0-9]{2}:[0-9]{2})", re.IGNORECASE
 )
+_PARAMETER = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _MIN_PEPPER_CHARACTERS = 16  # nobody can guess 16 random ones
 _HOP_HEADERS = frozenset({"connection", "expect", "keep-alive", "proxy-connection", "te", "trailer", "upgrade"})
 
@@ -153,6 +154,13 @@ def dialects(value: list[Dialect]) -> list[Dialect]:
     return value
 
 
+def providers(value: list[str]) -> list[str]:
+    """Who may serve a key."""
+    if not value:
+        raise BadValueError("must name at least one provider", "Write null for all.")
+    return value
+
+
 def file_path(value: str) -> str:
     """A path the system accepts."""
     if not value or "\0" in value:
@@ -220,6 +228,21 @@ def header_value(value: str) -> str:
         message = "a header value is one line of Latin-1 text without control characters or blanks around it"
         raise BadValueError(message, "Remove line breaks, control characters and other alphabets.")
     return value
+
+
+def parameter(value: str) -> str:
+    """A top-level field of a request."""
+    return _matching(_PARAMETER, value, "names of parameters have 1-100 characters of A-Z a-z 0-9 . _ -")
+
+
+def tag(value: str) -> str:
+    """A label of a target."""
+    return _matching(_PARAMETER, value, "tags have 1-100 characters of A-Z a-z 0-9 . _ -")
+
+
+def slug(value: str) -> str:
+    """The name of a provider, or of one of its models as provider/model."""
+    return _matching(_UPSTREAM_MODEL, value, "must name a provider, or a target as provider/model")
 
 
 def _matching(pattern: re.Pattern[str], value: str, rule: str) -> str:

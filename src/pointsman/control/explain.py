@@ -5,12 +5,13 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from pointsman.dialects.details import with_details
+from pointsman.dialects.closer_look import looked_at
 from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.ask import Ask
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.request import Caller, Dialect, Scope
 from pointsman.domain.snapshot import Snapshot
+from pointsman.routing import resolve
 from pointsman.routing.explain import Board, Explained, explain, refused
 from pointsman.signals.board import SignalBoard
 
@@ -59,7 +60,12 @@ def answer(question: Question, snapshot: Snapshot, board: Board | None, now: flo
 
 
 def _ask(question: Question, snapshot: Snapshot) -> Ask:
-    """As the gateway would see it, but for its headers. Raises GatewayError (400)."""
-    parsed = DIALECTS[question.dialect].read_request(question.body)
-    ask, group = Ask("explain", _WHO, parsed.facts, snapshot), snapshot.groups.get(parsed.facts.model)
-    return ask if group is None else with_details(ask, group, parsed.body, {})
+    """The request as the gateway would see it, but for its headers. Raises GatewayError (400)."""
+    codec = DIALECTS[question.dialect]
+    parsed = codec.read_request(question.body)
+    ask = Ask("explain", _WHO, parsed.facts, snapshot)
+    try:
+        group = resolve.group_for(ask)
+    except GatewayError:
+        return ask  # of a model that there is not: the explanation is that
+    return looked_at(ask, group, codec, parsed, {}, parsed.preferences)

@@ -1,6 +1,6 @@
 """Anthropic Messages: `POST /v1/messages`, unary and streamed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 from msgspec import Raw, Struct
@@ -8,17 +8,22 @@ from msgspec.json import Decoder
 
 from pointsman.dialects import anthropic_errors as errors
 from pointsman.dialects import anthropic_wire as wire
+from pointsman.dialects import needs, steering
 from pointsman.dialects.codec import PLAIN_EVENT, AnswerFacts, EventFacts, ParsedRequest
 from pointsman.dialects.fields import is_json, read_fields, says_more_than, soft, strict
 from pointsman.dialects.named_events import NamedEventDecoder
 from pointsman.dialects.provider_error import NULL, UNREADABLE, error_of, is_given, read_error
 from pointsman.dialects.sse import SseDecoder
 from pointsman.dialects.top_level import splice
+from pointsman.domain.capability import Capability
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.outcome import ProviderError, Usage
 from pointsman.domain.request import Dialect, RequestFacts
 
 _EDITED = frozenset(("model", "stream"))  # what was authorised must be what is sent
+
+_MEDIA = {Capability.IMAGES: needs.type_pattern(b"image"), Capability.FILES: needs.type_pattern(b"document")}
+_FORCED_CHOICES = frozenset(("any", "tool"))
 
 _CONTENT_EVENT = EventFacts(has_content=True)
 _TERMINATOR_EVENT = EventFacts(is_terminator=True)
@@ -54,6 +59,8 @@ class AnthropicMessages:
     def read_request(self, body: bytes) -> ParsedRequest:
         top, model = read_fields(body, _EDITED)
         values = top.values
+        if not steering.FIELDS.isdisjoint(values):
+            return steering.taken_out(top, self.read_request)
         tools = soft(values, "tools", _LIST) if "tools" in values else None
         thinking = soft(values, "thinking", _THINKING) if "thinking" in values else None
         facts = RequestFacts(
@@ -63,7 +70,10 @@ class AnthropicMessages:
             thinking is not None and thinking.type != "disabled",
             soft(values, "max_tokens", _INTEGER) if "max_tokens" in values else None,
         )  # fmt: skip
-        return ParsedRequest(facts, body, top.span("model"))
+        return ParsedRequest(facts, body, top.span("model"), None, values)
+
+    def needs(self, request: ParsedRequest) -> tuple[Capability, ...]:
+        return needs.in_order(_needs(request))
 
     def write_request(self, request: ParsedRequest, model: str) -> bytes:
         start, end = request.model_span
@@ -124,6 +134,16 @@ class AnthropicMessages:
 
     def write_terminator(self) -> bytes:
         return b'event: message_stop\ndata: {"type":"message_stop"}\n\n'
+
+
+def _needs(request: ParsedRequest) -> Iterator[Capability]:
+    yield from needs.common(request, _MEDIA)
+    if request.facts.tool_count:
+        yield Capability.TOOLS
+    if needs.type_of(request.fields, "tool_choice") in _FORCED_CHOICES:
+        yield Capability.FORCED_TOOLS
+    if request.facts.structured_output:
+        yield Capability.STRUCTURED_OUTPUT
 
 
 def _has_format(values: Mapping[str, Raw]) -> bool:

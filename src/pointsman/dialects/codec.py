@@ -1,13 +1,19 @@
 """What the proxy asks of a dialect: one object per wire format."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from pointsman.dialects.sse import SseDecoder
+from pointsman.domain.capability import Capability
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.outcome import ProviderError, Usage
+from pointsman.domain.preferences import Preferences
 from pointsman.domain.request import Dialect, RequestFacts
+
+_NO_FIELDS: Mapping[str, Raw] = MappingProxyType({})
 
 
 class ParsedRequest(Struct, frozen=True, gc=False):
@@ -17,6 +23,8 @@ class ParsedRequest(Struct, frozen=True, gc=False):
     body: bytes
     model_span: tuple[int, int]  # of the JSON string that names the model
     usage_edit: tuple[int, int, bytes] | None = None  # start, end, replacement: asks for the usage of a stream
+    fields: Mapping[str, Raw] = _NO_FIELDS  # top-level, unread
+    preferences: Preferences | None = None  # None: it came with none; they are no longer in the body
 
 
 class EventFacts(Struct, frozen=True, gc=False):
@@ -54,6 +62,10 @@ class Codec(Protocol):
 
     def read_request(self, body: bytes) -> ParsedRequest:
         """Raises GatewayError (400) naming the field."""
+        ...
+
+    def needs(self, request: ParsedRequest) -> tuple[Capability, ...]:
+        """What a target must be able to do for it."""
         ...
 
     def write_request(self, request: ParsedRequest, model: str) -> bytes:

@@ -1,21 +1,32 @@
 """OpenAI Chat Completions: `POST /v1/chat/completions`, unary and streamed."""
 
+from collections.abc import Iterator
+
 import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
 
+from pointsman.dialects import needs, steering
 from pointsman.dialects import openai_wire as wire
 from pointsman.dialects.codec import PLAIN_EVENT, AnswerFacts, EventFacts, ParsedRequest
 from pointsman.dialects.fields import is_json, read_fields, says_more_than, soft, strict
 from pointsman.dialects.provider_error import UNREADABLE, read_error
 from pointsman.dialects.sse import SseDecoder
 from pointsman.dialects.top_level import Edit, TopLevel, splice
+from pointsman.domain.capability import Capability
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.outcome import ProviderError, Usage
 from pointsman.domain.request import Dialect, RequestFacts
 
 _EDITED = frozenset(("model", "stream", "stream_options"))  # what was authorised must be what is sent
 _NO_REASONING = frozenset((None, "none", "minimal"))
+
+_MEDIA = {
+    Capability.IMAGES: needs.type_pattern(b"image_url"),
+    Capability.AUDIO: needs.type_pattern(b"input_audio"),
+    Capability.FILES: needs.type_pattern(b"file"),
+}
+_FREE_CHOICES = frozenset(("", "auto", "none"))
 
 _DONE = b"[DONE]"
 _CONTENT_EVENT = EventFacts(has_content=True)
@@ -43,6 +54,8 @@ class OpenAIChat:
     def read_request(self, body: bytes) -> ParsedRequest:
         top, model = read_fields(body, _EDITED)
         values = top.values
+        if not steering.FIELDS.isdisjoint(values):
+            return steering.taken_out(top, self.read_request)
         stream = "stream" in values and strict(values, "stream", _FLAG) is True
         options = (strict(values, "stream_options", _OPTIONS) if "stream_options" in values else None) or {}
         wants_usage = "include_usage" in options and bytes(options["include_usage"]) == b"true"
@@ -58,7 +71,10 @@ class OpenAIChat:
             wants_usage,
         )  # fmt: skip
         edit = _usage_edit(body, top, options) if stream and not wants_usage else None
-        return ParsedRequest(facts, body, top.span("model"), edit)
+        return ParsedRequest(facts, body, top.span("model"), edit, values)
+
+    def needs(self, request: ParsedRequest) -> tuple[Capability, ...]:
+        return needs.in_order(_needs(request))
 
     def write_request(self, request: ParsedRequest, model: str) -> bytes:
         start, end = request.model_span
@@ -118,6 +134,19 @@ class OpenAIChat:
 
     def write_terminator(self) -> bytes:
         return b"data: [DONE]\n\n"
+
+
+def _needs(request: ParsedRequest) -> Iterator[Capability]:
+    values = request.fields
+    yield from needs.common(request, _MEDIA)
+    if request.facts.tool_count or needs.is_given(values, "functions"):
+        yield Capability.TOOLS
+    if needs.type_of(values, "tool_choice") not in _FREE_CHOICES:
+        yield Capability.FORCED_TOOLS
+    if needs.is_true(values, "parallel_tool_calls"):
+        yield Capability.PARALLEL_TOOLS
+    if request.facts.structured_output and needs.type_of(values, "response_format") != "text":
+        yield Capability.STRUCTURED_OUTPUT
 
 
 def _error(error: GatewayError) -> bytes:

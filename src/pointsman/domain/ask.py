@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from pointsman.domain.conversation import Prefix
+from pointsman.domain.preferences import Demands
 from pointsman.domain.request import Caller, RequestFacts
 from pointsman.domain.snapshot import Snapshot
 
@@ -15,3 +16,4 @@ class Ask(Struct, frozen=True, gc=False):
     facts: RequestFacts
     snapshot: Snapshot
     prefix: Prefix | None = None  # None: not known, or the group's policy has no use for it
+    demands: Demands | None = None  # None: there is nothing in it that could exclude a target of the group

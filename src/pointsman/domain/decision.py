@@ -15,6 +15,27 @@ class Exclusion(StrEnum):
     WEIGHT_ZERO = "weight_zero"
     DIALECT_UNSUPPORTED = "dialect_unsupported"
     NO_CREDENTIAL = "no_credential"
+    CONTRACT = "contract"
+    KEY_POLICY = "key_policy"
+    NO_TOOLS = "no_tools"
+    NO_FORCED_TOOLS = "no_forced_tools"
+    NO_PARALLEL_TOOLS = "no_parallel_tools"
+    NO_STRUCTURED_OUTPUT = "no_structured_output"
+    NO_IMAGES = "no_images"
+    NO_AUDIO = "no_audio"
+    NO_FILES = "no_files"
+    NO_REASONING = "no_reasoning"
+    IGNORES_MAX_TOKENS = "ignores_max_tokens"
+    NOT_PROVEN = "not_proven"
+    OUTPUT_TOO_SHORT = "output_too_short"
+    NOT_NAMED = "not_named"
+    IGNORED = "ignored"
+    TRAINING = "training"
+    RETENTION = "retention"
+    QUANTIZATION = "quantization"
+    PARAMETERS = "parameters"
+    TOO_EXPENSIVE = "too_expensive"
+    CONTEXT_TOO_SMALL = "context_too_small"
     TRIED = "tried"
     PAUSED = "paused"
     PROBING = "probing"
@@ -24,6 +45,27 @@ EXCLUSION_TEXT: dict[Exclusion, str] = {
     Exclusion.WEIGHT_ZERO: "its weight is 0",
     Exclusion.DIALECT_UNSUPPORTED: "its provider does not speak the request's dialect",
     Exclusion.NO_CREDENTIAL: "its provider has no credential configured",
+    Exclusion.CONTRACT: "it does not meet the contract of the group",
+    Exclusion.KEY_POLICY: "the policy of the caller's key does not allow it",
+    Exclusion.NO_TOOLS: "it does not take tools",
+    Exclusion.NO_FORCED_TOOLS: "it cannot be forced to call a tool",
+    Exclusion.NO_PARALLEL_TOOLS: "it does not call several tools at once",
+    Exclusion.NO_STRUCTURED_OUTPUT: "it does not keep to a structure",
+    Exclusion.NO_IMAGES: "it does not take images",
+    Exclusion.NO_AUDIO: "it does not take audio",
+    Exclusion.NO_FILES: "it does not take files",
+    Exclusion.NO_REASONING: "it does not reason on demand",
+    Exclusion.IGNORES_MAX_TOKENS: "it does not keep to the request's cap on output",
+    Exclusion.NOT_PROVEN: "the group wants proof that it can do what the request needs, and nothing is known",
+    Exclusion.OUTPUT_TOO_SHORT: "it cannot write as much as the request asks for",
+    Exclusion.NOT_NAMED: "the request names other providers",
+    Exclusion.IGNORED: "the request rules its provider out",
+    Exclusion.TRAINING: "it may train on data, or that is not known, and the request denies it",
+    Exclusion.RETENTION: "it keeps data, or that is not known, and the request wants none kept",
+    Exclusion.QUANTIZATION: "its quantization is none that the request accepts",
+    Exclusion.PARAMETERS: "it does not declare every parameter of the request, as the request demands",
+    Exclusion.TOO_EXPENSIVE: "it charges more than the request allows, or its price is not known",
+    Exclusion.CONTEXT_TOO_SMALL: "the request does not fit into its context window",
     Exclusion.TRIED: "it was already tried for this request",
     Exclusion.PAUSED: "it is paused",
     Exclusion.PROBING: "it is recovering and its one probe is on its way",
@@ -80,6 +122,7 @@ class FinishReason(StrEnum):
     SHUTDOWN = "shutdown"
     INTERNAL_ERROR = "internal_error"
     NO_ELIGIBLE_TARGET = "no_eligible_target"
+    CONTEXT_LENGTH_EXCEEDED = "context_length_exceeded"
     ALL_TARGETS_UNAVAILABLE = "all_targets_unavailable"
     UPSTREAM_RATE_LIMITED = "upstream_rate_limited"
     UPSTREAM_MISCONFIGURED = "upstream_misconfigured"

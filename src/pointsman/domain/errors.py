@@ -22,6 +22,7 @@ class ErrorKind(Enum):
 
     BAD_REQUEST = ErrorRule(400, "invalid_request_error", "invalid_request", should_retry=False)
     NO_ELIGIBLE_TARGET = ErrorRule(400, "invalid_request_error", "no_eligible_target", should_retry=False)
+    CONTEXT_TOO_LONG = ErrorRule(400, "invalid_request_error", "context_length_exceeded", should_retry=False)
     INVALID_API_KEY = ErrorRule(401, "invalid_request_error", "invalid_api_key", should_retry=False)
     PERMISSION_DENIED = ErrorRule(403, "invalid_request_error", "permission_denied", should_retry=False)
     MODEL_NOT_FOUND = ErrorRule(404, "invalid_request_error", "model_not_found", should_retry=False)

@@ -1,9 +1,11 @@
 """How a group routes. Every default lives here, once, with its reason."""
 
+import math
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from pointsman.domain.capability import Capability
 from pointsman.domain.view import Signal
 
 DEFAULT_MAX_ATTEMPTS = 4  # a fourth failure in a row is an outage, not bad luck
@@ -111,6 +113,47 @@ class Affinity(Struct, frozen=True):
         return self.mode is not AffinityMode.PREFIX
 
 
+class Contract(Struct, frozen=True):
+    """What every target of a group must have, whatever a request asks for. What is not known does not meet it."""
+
+    require: frozenset[Capability] = frozenset()
+    require_tags: frozenset[str] = frozenset()
+    min_quality_score: float | None = None
+    min_pass_rate: float | None = None
+
+
+class Scan(Struct, frozen=True):
+    """What has to be known of a request before a target can be chosen: found from targets and policy at load time."""
+
+    window_tokens: float = math.inf  # the smallest context window that is known
+    sizes_text: bool = False  # how much text there is: somebody compares prices
+    wants_details: bool = False  # the group itself has a use for more, see `RoutingPolicy.details`
+    finds_needs: bool = False  # what the request needs: somebody is known to lack something, or must prove it
+    plain_up_to_tokens: float = math.inf  # bytes of body and tokens of output: up to here none of it; -1: always
+
+    def settled(self) -> "Scan":
+        """With the last field as it follows from the others."""
+        looks_always = self.sizes_text or self.wants_details or self.finds_needs
+        return structs.replace(self, plain_up_to_tokens=-1.0 if looks_always else self.window_tokens)
+
+    def with_more(self, other: "Scan") -> "Scan":
+        """For a request of this group that may turn to another one."""
+        return Scan(
+            min(self.window_tokens, other.window_tokens),
+            sizes_text=self.sizes_text or other.sizes_text,
+            wants_details=self.wants_details,
+            finds_needs=self.finds_needs or other.finds_needs,
+        ).settled()
+
+
+class Fallbacks(Struct, frozen=True):
+    """Names of groups that a request may turn to, in this order."""
+
+    any_failure: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()  # the request is too long for the group
+    policy: tuple[str, ...] = ()  # a provider refused its content
+
+
 class RoutingPolicy(Struct, frozen=True):
     """Everything about a group that is not a target."""
 
@@ -123,6 +166,11 @@ class RoutingPolicy(Struct, frozen=True):
     affinity: Affinity = Affinity()
     blend: Blend = Blend()
     p2c: P2c = P2c()
+    requires: frozenset[Capability] = frozenset()  # where a request needs it, a target must be known to have it
+    requires_window: bool = False  # a context window that is not known excludes
+    contract: Contract = Contract()
+    scan: Scan = Scan()
+    fallbacks: Fallbacks = Fallbacks()
     on_all_unavailable: OnAllUnavailable = OnAllUnavailable.AUTO
     cooldown: Cooldown = Cooldown()
     retry: Retry = Retry()

@@ -4,7 +4,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from pointsman.domain.capability import Capability
 from pointsman.domain.conversation import Session
+from pointsman.domain.preferences import Preferences
 
 
 class Dialect(StrEnum):
@@ -35,6 +37,7 @@ class Caller(Struct, frozen=True):
     name: str
     scopes: frozenset[Scope]
     groups: frozenset[str] | None = None  # names of the model groups it may use; None: all
+    policy: Preferences | None = None  # which targets may serve it; None: any
 
 
 class RequestFacts(Struct, frozen=True, gc=False):
@@ -52,3 +55,5 @@ class RequestFacts(Struct, frozen=True, gc=False):
     text_chars: int | None = None  # without images and files; None: not counted, the group's strategy has no use for it
     script: Script | None = None  # None: as above
     session: Session | None = None  # None: there is none, or the group's policy has no use for it
+    needs: tuple[Capability, ...] | None = None  # None: not looked for, as nobody in the group is known to lack any
+    preferences: tuple[str, ...] = ()  # names of those that the request came with

@@ -1,6 +1,7 @@
 """All groups, targets and policies of one config version; a request keeps the snapshot it began with."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -8,6 +9,8 @@ from pointsman.domain.access import KeyRing
 from pointsman.domain.policy import Timeouts
 from pointsman.domain.request import Caller, Scope
 from pointsman.domain.target import ModelGroup, Provider
+
+NO_GROUPS: Mapping[str, ModelGroup] = MappingProxyType({})
 
 
 class Snapshot(Struct, frozen=True):
@@ -20,6 +23,7 @@ class Snapshot(Struct, frozen=True):
     timeouts: Timeouts = Timeouts()  # limits of a whole request; those of an attempt are the provider's
     shows_details: bool = True  # of decisions, in response headers, to those who may know
     keys: KeyRing | None = None  # who may call; None: everyone
+    direct: Mapping[str, ModelGroup] = NO_GROUPS  # single targets by their ids, for keys that list them
 
     def tells(self, caller: Caller, *, is_local: bool) -> bool:
         """Whether response headers may say which target served, and why. `is_local`: asked from this machine."""

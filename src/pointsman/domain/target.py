@@ -8,6 +8,7 @@ from pointsman.domain.policy import RoutingPolicy, Timeouts
 from pointsman.domain.price import Price
 from pointsman.domain.request import Dialect
 from pointsman.domain.secret import Secret
+from pointsman.domain.traits import Traits
 
 
 class Terminator(StrEnum):
@@ -69,6 +70,7 @@ class Target(Struct, frozen=True, eq=False):
     dialects: frozenset[Dialect] = frozenset((Dialect.OPENAI_CHAT,))  # what its provider speaks
     has_credential: bool = True  # False: its provider wants a key and none is configured
     price: Price | None = None  # None: not known, never "free"
+    traits: Traits = Traits()
 
 
 class Member(Struct, frozen=True):
@@ -76,6 +78,7 @@ class Member(Struct, frozen=True):
 
     target: Target
     weight: float  # group-local; 0 excludes
+    tags: frozenset[str] = frozenset()  # group-local
 
 
 class ModelGroup(Struct, frozen=True, eq=False):

@@ -34,6 +34,7 @@ class DecisionNote(Struct, frozen=True, gc=False):
     estimates: tuple[Estimate, ...] = ()  # of each candidate, if the strategy compares prices
     scores: Scores | None = None  # None: the strategy compares nothing, or did not run
     pin: PinUse | None = None  # None: the request has no session that the policy cares for
+    fallback: str | None = None  # the group that was turned to; None: the one that was asked for
 
 
 class DecisionRecord(Struct, frozen=True, gc=False):

@@ -16,7 +16,7 @@ DEFAULT_LIMIT, MAX_LIMIT = 20, 1000  # Anthropic's own
 def page(caller: Caller, snapshot: Snapshot, query: str) -> bytes:
     """Names that the caller may use, from behind `after_id` on or up to `before_id`. Raises GatewayError (400)."""
     fields = {name: values[-1] for name, values in parse_qs(query).items()}
-    limit, names = _limit(fields.get("limit")), sorted(names_for(caller, snapshot.groups))
+    limit, names = _limit(fields.get("limit")), sorted(names_for(caller, snapshot))
     if "before_id" in fields:
         names = names[: _place(fields["before_id"], names, "before_id")]
         found = names[-limit:]
@@ -35,7 +35,7 @@ def page(caller: Caller, snapshot: Snapshot, query: str) -> bytes:
 
 def one(name: str, caller: Caller, snapshot: Snapshot) -> bytes:
     """One of them. Raises GatewayError (404), also for a name that exists for others only."""
-    names = names_for(caller, snapshot.groups)
+    names = names_for(caller, snapshot)
     if name not in names:
         raise unknown_model(name, names)
     return msgspec.json.encode(_model(name, snapshot))

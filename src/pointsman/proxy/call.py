@@ -99,9 +99,9 @@ class Call:
             content_type += explain_header.lines(exchange, self._parts.board, self._parts.clock.now())
         if picks:
             pick = picks[-1]
-            who = reply_headers.who(exchange.group.name, pick.target, pick.mode, shows_details)
+            who = reply_headers.who(exchange.current.name, pick.target, pick.mode, shows_details)
         else:
-            who = reply_headers.who(exchange.group.name, None, None, shows_details)
+            who = reply_headers.who(exchange.current.name, None, None, shows_details)
         if len(picks) != 1 or reason:  # else nothing can have gone wrong before
             reason = exchange.last_failure or reason
         limits = upstream.headers.lines_of(self._codec.limit_headers) if upstream is not None else b""

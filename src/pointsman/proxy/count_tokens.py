@@ -22,7 +22,7 @@ from pointsman.domain.request import Caller, Dialect
 from pointsman.http1.limits import AttemptLimits
 from pointsman.http1.reply import Reply
 from pointsman.http1.server import Request
-from pointsman.proxy import reply_headers
+from pointsman.proxy import closer, reply_headers
 from pointsman.proxy.answer import OK
 from pointsman.proxy.handler import plain_body, request_id_of, stopping
 from pointsman.proxy.parts import Parts
@@ -69,7 +69,10 @@ class CountHandler:
         self, request: Request, ask: Ask, parsed: ParsedRequest, *, shows_details: bool
     ) -> tuple[bytes, bytes]:
         """Header lines and body. Raises GatewayError when the provider says what is wrong with the request."""
-        parts, group, now = self._parts, resolve.group_for(ask), self._parts.clock.now()
+        parts, now, headers = self._parts, self._parts.clock.now(), request.head.headers
+        group = resolve.group_for(ask)
+        if closer.is_needed(group, parsed, ask.caller, headers):
+            ask = closer.look(ask, group, CODEC, parsed, headers)
         lengths = parts.board.expected(group, structs.replace(ask, facts=with_text_size(ask.facts, parsed.body)), now)
         pick = decide(ask, group, parts.board.view(group, now), rng=parts.rng, lengths=lengths).pick
         counted = None if pick is None else await self._asked(request, ask, pick, parsed)

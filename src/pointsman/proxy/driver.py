@@ -28,7 +28,7 @@ class Sender(Protocol):
 
 async def drive(exchange: Exchange, call: Sender, board: SignalBoard, clock: Clock) -> Finish:
     """Run one request to its end. Every attempt is recorded once, synchronously, also a cancelled one (I3, I4)."""
-    caller, facts, cooldown = exchange.ask.caller.name, exchange.ask.facts, exchange.group.policy.cooldown
+    caller, facts = exchange.ask.caller.name, exchange.ask.facts
     command = exchange.start(clock.now())
     while not isinstance(command, Finish):
         if not isinstance(command, Send):
@@ -40,10 +40,10 @@ async def drive(exchange: Exchange, call: Sender, board: SignalBoard, clock: Clo
             outcome = call.conclude(await call.send(command.target, lease))
         except BaseException as error:
             outcome = call.abandoned("caller_gone" if isinstance(error, asyncio.CancelledError) else "internal_error")
-            board.record(lease, outcome, clock.now(), cooldown)
+            board.record(lease, outcome, clock.now(), exchange.current.policy.cooldown)
             exchange.finished(outcome, clock.now())
             raise
         now = clock.now()
-        board.record(lease, outcome, now, cooldown)
+        board.record(lease, outcome, now, exchange.current.policy.cooldown)
         command = exchange.finished(outcome, now)
     return command

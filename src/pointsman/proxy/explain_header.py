@@ -27,5 +27,6 @@ def lines(exchange: Exchange, signals: Signals, now: float) -> bytes:
     """The header line; none before the first decision."""
     if not exchange.decisions:
         return b""
-    told = line(exchange.decisions[-1], signals.view(exchange.group, now), now)
+    decision = exchange.decisions[-1]
+    told = line(decision, signals.view(decision.group, now), now)
     return b"%b: %b\r\n" % (NAME, told.encode())

@@ -7,7 +7,6 @@ import os
 import re
 
 from pointsman.dialects.codec import Codec
-from pointsman.dialects.details import with_details
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import FinishReason
 from pointsman.domain.errors import ErrorKind, GatewayError
@@ -15,7 +14,7 @@ from pointsman.domain.request import Caller, RequestFacts
 from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
 from pointsman.http1.server import Request
-from pointsman.proxy import explain_header, reply_headers
+from pointsman.proxy import closer, explain_header, reply_headers, steering_headers
 from pointsman.proxy.call import Call
 from pointsman.proxy.driver import drive
 from pointsman.proxy.parts import Parts
@@ -48,15 +47,16 @@ class ModelHandler:
             parsed = codec.read_request(plain_body(request))
             facts = parsed.facts
             ask = Ask(request_id, caller, facts, snapshot)
-            group = resolve.group_for(ask)
-            if group.policy.details:
-                ask = with_details(ask, group, parsed.body, request.head.headers)
+            group = resolve.find(facts.model, caller, snapshot)
+            if closer.is_needed(group, parsed, caller, request.head.headers):
+                ask = closer.look(ask, group, codec, parsed, request.head.headers)
                 facts = ask.facts
             timeouts, began_at = snapshot.timeouts, request.received_at
             deadline = began_at + (timeouts.total_stream_s if facts.stream else timeouts.total_s)
             exchange = Exchange(ask, group, parts.board, parts.rng, began_at=began_at, deadline=deadline)
             call = Call(parts, codec, request, reply, exchange, parsed, shows_details)
-            call.explains = explain_header.is_asked(request.head.headers, caller)
+            if steering_headers.PREFIX in request.head.headers.lowered:
+                call.explains = explain_header.is_asked(request.head.headers, caller)
             finish = await drive(exchange, call, parts.board, parts.clock)
             reason = finish.reason
             call.finish(finish)

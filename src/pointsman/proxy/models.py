@@ -9,13 +9,13 @@ from pointsman.routing.resolve import names_for, unknown_model
 
 def listing(caller: Caller, snapshot: Snapshot) -> bytes:
     """Every group and alias that the caller may use."""
-    models = [_model(name, snapshot) for name in sorted(names_for(caller, snapshot.groups))]
+    models = [_model(name, snapshot) for name in sorted(names_for(caller, snapshot))]
     return msgspec.json.encode({"object": "list", "data": models})
 
 
 def one(name: str, caller: Caller, snapshot: Snapshot) -> bytes:
     """One of them. Raises GatewayError (404), also for a name that exists for others only."""
-    names = names_for(caller, snapshot.groups)
+    names = names_for(caller, snapshot)
     if name not in names:
         raise unknown_model(name, names)
     return msgspec.json.encode(_model(name, snapshot))

@@ -71,7 +71,7 @@ def _record(ended: Ended) -> DecisionRecord:
     cost_usd, cost_unknown, wasted_usd = _costs(exchange, attempts)
     return DecisionRecord(
         when, ended.request_id, version, caller, group.name, group.policy.strategy, ended.facts,
-        [_note(decision) for decision in exchange.decisions], attempts, ended.status, ended.reason,
+        [_note(decision, group.name) for decision in exchange.decisions], attempts, ended.status, ended.reason,
         duration_s, outcomes[-1].usage if outcomes else None, cost_usd, cost_unknown, wasted_usd,
     )  # fmt: skip
 
@@ -86,16 +86,19 @@ def _costs(exchange: Exchange, attempts: list[AttemptRecord]) -> tuple[float | N
     return cost_usd, unknown, wasted_usd
 
 
-def _note(decision: Decision) -> DecisionNote:
-    pick = decision.pick
+def _note(decision: Decision, asked: str) -> DecisionNote:
+    pick, name = decision.pick, decision.group.name
+    fallback = None if name == asked else name
     excluded: dict[str, str] = (
         {excluded.target_id: excluded.rule for excluded in decision.excluded} if decision.excluded else {}
     )
     if pick is None:
-        return DecisionNote(None, None, 0.0, decision.candidates, decision.shares, excluded, pin=decision.pin)
+        return DecisionNote(
+            None, None, 0.0, decision.candidates, decision.shares, excluded, pin=decision.pin, fallback=fallback
+        )
     return DecisionNote(
         pick.mode, pick.target.id, pick.propensity, decision.candidates, decision.shares, excluded, decision.estimates,
-        decision.scores, decision.pin,
+        decision.scores, decision.pin, fallback,
     )  # fmt: skip
 
 

@@ -1,32 +1,30 @@
-"""Step 3: which targets can serve this request at all?"""
+"""Step 3: which targets can serve this request at all?
 
-from collections.abc import Callable
+Authority: what is configured, then the caller's key, then what the request needs, then what it prefers.
+"""
 
 from msgspec import Struct
 
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import Excluded, Exclusion
 from pointsman.domain.derived import derived
+from pointsman.domain.preferences import Demands
 from pointsman.domain.request import Dialect
 from pointsman.domain.target import Member, ModelGroup
+from pointsman.domain.view import LengthView
+from pointsman.routing.filters import abilities, fixed, preferred
+from pointsman.routing.filters.asked import Asked, HardFilter
 
-HardFilter = Callable[[Dialect, Member], Exclusion | None]
-
-
-def weight(_: Dialect, member: Member) -> Exclusion | None:
-    """Weight 0 excludes in every strategy."""
-    return Exclusion.WEIGHT_ZERO if member.weight == 0 else None
-
-
-def dialect(asked: Dialect, member: Member) -> Exclusion | None:
-    return None if asked in member.target.dialects else Exclusion.DIALECT_UNSUPPORTED
-
-
-def credential(_: Dialect, member: Member) -> Exclusion | None:
-    return None if member.target.has_credential else Exclusion.NO_CREDENTIAL
-
-
-HARD_FILTERS: tuple[HardFilter, ...] = (weight, dialect, credential)
+FIXED_FILTERS: tuple[HardFilter, ...] = (fixed.weight, fixed.dialect, fixed.credential, fixed.contract)
+HARD_FILTERS: tuple[HardFilter, ...] = (
+    *FIXED_FILTERS,
+    preferred.key_policy,
+    abilities.capabilities,
+    abilities.max_output,
+    abilities.window_is_known,
+    preferred.preferences,
+)
+_NO_DEMANDS = Demands()
 
 
 class Eligible(Struct, frozen=True):
@@ -36,14 +34,26 @@ class Eligible(Struct, frozen=True):
     excluded: tuple[Excluded, ...]
 
 
-def split(ask: Ask, group: ModelGroup) -> Eligible:
-    """Tell a group's members apart."""
-    return _split(group, ask.facts.dialect)
+def split(ask: Ask, group: ModelGroup, lengths: LengthView | None = None) -> Eligible:
+    """Tell a group's members apart. `lengths` None: they need not be looked at."""
+    if ask.demands is None:
+        return _split(group, ask.facts.dialect)
+    found = _demanded(group, ask.facts.dialect, ask.demands)
+    return found if lengths is None else _fitting(found, ask, group, lengths)
 
 
 @derived(maxsize=4096)  # by all that the filters read of a request
 def _split(group: ModelGroup, asked: Dialect) -> Eligible:
-    rules = [_first_rule(asked, member) for member in group.members]
+    return _told_apart(group, Asked(asked, group.policy, _NO_DEMANDS), FIXED_FILTERS)
+
+
+@derived(maxsize=4096)  # callers choose what they demand: a flood of demands costs their own time only
+def _demanded(group: ModelGroup, asked: Dialect, demands: Demands) -> Eligible:
+    return _told_apart(group, Asked(asked, group.policy, demands), HARD_FILTERS)
+
+
+def _told_apart(group: ModelGroup, asked: Asked, filters: tuple[HardFilter, ...]) -> Eligible:
+    rules = [_first_rule(asked, member, filters) for member in group.members]
     return Eligible(
         tuple(index for index, rule in enumerate(rules) if rule is None),
         tuple(
@@ -54,5 +64,16 @@ def _split(group: ModelGroup, asked: Dialect) -> Eligible:
     )
 
 
-def _first_rule(asked: Dialect, member: Member) -> Exclusion | None:
-    return next((rule for check in HARD_FILTERS if (rule := check(asked, member)) is not None), None)
+def _first_rule(asked: Asked, member: Member, filters: tuple[HardFilter, ...]) -> Exclusion | None:
+    return next((rule for check in filters if (rule := check(asked, member)) is not None), None)
+
+
+def _fitting(found: Eligible, ask: Ask, group: ModelGroup, lengths: LengthView) -> Eligible:
+    """Those whose context window the request fits into, as far as it is known."""
+    cap, members = ask.facts.max_output_tokens, group.members
+    too_small = {index for index in found.members if abilities.too_long_for(members[index], index, lengths, cap)}
+    if not too_small:
+        return found
+    excluded = [Excluded(members[index].target.id, Exclusion.CONTEXT_TOO_SMALL) for index in sorted(too_small)]
+    kept = tuple(index for index in found.members if index not in too_small)
+    return Eligible(kept, (*found.excluded, *excluded))

@@ -13,13 +13,11 @@ from msgspec import Struct, structs
 from pointsman.domain.ask import Ask
 from pointsman.domain.conversation import Session
 from pointsman.domain.decision import (
-    EXCLUSION_TEXT,
     NO_EFFECTS,
     AttemptRecord,
     Decision,
     DecisionMode,
     Effects,
-    Exclusion,
     FinishReason,
     Picked,
 )
@@ -30,7 +28,8 @@ from pointsman.domain.ports import Rng
 from pointsman.domain.price import cost_usd
 from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.view import GroupView, LengthView
-from pointsman.routing import affinity, eligibility, retry, unavailable
+from pointsman.routing import affinity, eligibility, fallback, none_eligible, refusals, retry, unavailable
+from pointsman.routing.arrange import arranged
 from pointsman.routing.router import NOBODY, decide, panic
 
 FREE_ATTEMPTS = 2  # the first one and a first failover; later ones are charged to the group's retry budget
@@ -84,11 +83,14 @@ class Exchange:
         self, ask: Ask, group: ModelGroup, signals: Signals, rng: Rng, *, began_at: float, deadline: float
     ) -> None:
         self.ask, self.group, self._signals, self._rng = ask, group, signals, rng
+        self._home = group if ask.demands is None else arranged(group, ask.demands.preferences)
+        self.current = self._home  # where targets are picked; a fallback is another one
+        self._passed: tuple[ModelGroup, ...] = ()  # groups that could not help
         self.began_at, self.deadline = began_at, deadline
         self._tried = NOBODY  # targets that must not be picked (again)
         self._wait_limit: float | None = None  # set by the first wait for a paused target
         self._lengths: LengthView | None = None  # estimated at the start; None: the strategy does not compare prices
-        self._session = ask.facts.session
+        self._session = ask.facts.session if self.current is group else None  # None: no pin has a say
         self.decisions: list[Decision] = []  # one per attempt, and a last one when nobody could be picked
         self.picks: list[Picked] = []  # the targets that attempts went to, in order
         self.sent_at: list[float] = []  # monotonic seconds of each attempt
@@ -121,8 +123,8 @@ class Exchange:
     def start(self, now: float) -> Command:
         """The first command."""
         self._signals.request_began(self.group, now)
-        if self.group.policy.compares_prices:
-            self._lengths = self._signals.expected(self.group, self.ask, now)
+        if self.ask.facts.text_chars is not None or self.current.policy.compares_prices:
+            self._measure(now)
         return self._next(now)
 
     def resume(self, now: float) -> Command:
@@ -134,33 +136,47 @@ class Exchange:
         self.outcomes.append(outcome)
         if outcome.outcome_class is _OK:
             if self._lengths is not None and outcome.usage is not None:
-                self._signals.learn(self.group, self.picks[-1].target, self.ask, outcome.usage, now)
+                self._signals.learn(self.current, self.picks[-1].target, self.ask, outcome.usage, now)
             if self._session is not None:
                 self._settle(PinRecord.SERVED, now)
-            if self.group.policy.reads:
-                self._signals.served(self.group)
+            if self.current.policy.reads:
+                self._signals.served(self.current)
             return OK
         if not retry.may_go_on(outcome):
-            return self._stop(outcome)
+            return self._refused(outcome, now)
         if now >= self.deadline:
             return Finish(FinishReason.DEADLINE, _deadline_error())
-        if len(self.outcomes) >= self._max_attempts():
+        attempts_left = self._max_attempts() - len(self.outcomes)
+        if attempts_left < 1:
             return self._give_up(FinishReason.ATTEMPTS_EXHAUSTED, now)
         if len(self.outcomes) >= FREE_ATTEMPTS and self._signals.retries_left(self.group, now) < 1:
             return self._give_up(FinishReason.RETRY_BUDGET_SPENT, now)
         self._tried |= {self.picks[-1].target.id}
+        if attempts_left == 1:
+            self._turn(fallback.names(self.ask, self.group), now)  # the last one is for another group, if there is any
         return self._next(now)
+
+    def _measure(self, now: float) -> None:
+        """How long the request is for the targets of the current group."""
+        self._lengths = self._signals.expected(self.current, self.ask, now)
 
     def _next(self, now: float) -> Command:
         if now >= self.deadline:
             return Finish(FinishReason.DEADLINE, _deadline_error())
-        view = self._signals.view(self.group, now)
+        view = self._signals.view(self.current, now)
         if self._session is None:
-            decision = decide(self.ask, self.group, view, rng=self._rng, tried=self._tried, lengths=self._lengths)
+            decision = decide(self.ask, self.current, view, rng=self._rng, tried=self._tried, lengths=self._lengths)
         else:
             decision = self._decide_at_home(self._session, view, now)
         if decision.pick is not None:
             return self._send(decision, decision.pick, now)
+        if self._turn(fallback.names_after(decision, self.ask, self.group), now):
+            self.decisions.append(decision)
+            return self._next(now)
+        if self.current is not self._home:  # nobody elsewhere, either: the group that was asked for decides
+            self.decisions.append(decision)
+            self._go_to(self._home, now)
+            return self._next(now)
         if self.outcomes and (repeat := self._repeat(now)) is not None:
             return repeat
         return self._none_left(decision, view, now)
@@ -182,7 +198,7 @@ class Exchange:
     def _send(self, decision: Decision, pick: Picked, now: float) -> Send:
         self.decisions.append(decision)
         if pick.effects is not NO_EFFECTS:
-            self._signals.apply(self.group, pick.effects)
+            self._signals.apply(self.current, pick.effects)
         if self.outcomes and self._is_charged(pick):
             self._signals.spend_retry(self.group, now)
         self.picks.append(pick)
@@ -207,8 +223,8 @@ class Exchange:
         if self._signals.retries_left(self.group, now) < 1:
             return None
         again = self._tried - {self.picks[-1].target.id}
-        view = self._signals.view(self.group, now)
-        decision = decide(self.ask, self.group, view, rng=self._rng, tried=again, lengths=self._lengths)
+        view = self._signals.view(self.current, now)
+        decision = decide(self.ask, self.current, view, rng=self._rng, tried=again, lengths=self._lengths)
         at = self._backoff_ends(now) if decision.pick is not None else self._throttle_ends(decision, view, now)
         if at is None:
             return None
@@ -230,9 +246,13 @@ class Exchange:
 
     def _none_left(self, decision: Decision, view: GroupView, now: float) -> Command:
         """Every eligible target is unavailable, or there is none at all."""
-        if not eligibility.split(self.ask, self.group).members:
+        if not self._eligible():
             self.decisions.append(decision)
-            return Finish(FinishReason.NO_ELIGIBLE_TARGET, _no_eligible_error(decision))
+            if self.outcomes:
+                return self._give_up(FinishReason.TARGETS_EXHAUSTED, now)
+            error = none_eligible.error_of(decision)
+            is_long = error.kind is ErrorKind.CONTEXT_TOO_LONG
+            return Finish(FinishReason.CONTEXT_LENGTH_EXCEEDED if is_long else FinishReason.NO_ELIGIBLE_TARGET, error)
         match self._advice(decision, view, now):
             case unavailable.WaitUntil(at):
                 return Wait(at)
@@ -253,6 +273,38 @@ class Exchange:
             self._wait_limit = now + self.group.policy.retry.max_wait_s
         return unavailable.advise(decision, view, now=now, wait_limit=self._wait_limit, deadline=self.deadline)
 
+    def _refused(self, outcome: Outcome, now: float) -> Command:
+        """The end, unless it is this model that refuses, and another one may not."""
+        cause = None if outcome.committed else refusals.cause(outcome)
+        if cause is None or now >= self.deadline or len(self.outcomes) >= self._max_attempts():
+            return self._stop(outcome)
+        last = self.picks[-1].target
+        larger = fallback.larger(self.current, self._eligible(), last) - self._tried
+        self._tried |= {last.id}
+        if cause is refusals.Cause.CONTEXT and larger:
+            self._tried |= {member.target.id for member in self.current.members} - larger
+            return self._next(now)
+        if self._turn(fallback.names_for(cause, self.ask, self.group), now):
+            return self._next(now)
+        only_refused = all(refusals.cause(each) is not None for each in self.outcomes)
+        return self._stop(outcome) if only_refused else self._give_up(FinishReason.TARGETS_EXHAUSTED, now)
+
+    def _turn(self, names: tuple[str, ...], now: float) -> bool:
+        """Go on with the first of these groups that has not been turned to yet; False: there is none."""
+        group = fallback.next_group(names, self.ask, (*self._passed, self.current)) if names else None
+        if group is None:
+            return False
+        self._go_to(group, now)
+        return True
+
+    def _go_to(self, group: ModelGroup, now: float) -> None:
+        self._passed, self.current = (*self._passed, self.current), group
+        self._session = self.ask.facts.session if group is self.group else None  # it has its pins in the asked one only
+        self._measure(now)
+
+    def _eligible(self) -> tuple[int, ...]:
+        return eligibility.split(self.ask, self.current, self._lengths).members
+
     def _stop(self, outcome: Outcome) -> Finish:
         if outcome.committed:
             return Finish(FinishReason.RESPONSE_STARTED)
@@ -261,25 +313,20 @@ class Exchange:
         return Finish(FinishReason.CALLER_GONE)
 
     def _give_up(self, reason: FinishReason, now: float) -> Finish:
-        eligible = eligibility.split(self.ask, self.group).members
-        soonest_s = unavailable.soonest_return_s(self._signals.view(self.group, now), eligible, now)
+        soonest_s = unavailable.soonest_return_s(self._signals.view(self.current, now), self._eligible(), now)
         return Finish(reason, retry.final_error(self.group.name, self.outcomes, soonest_s=soonest_s))
 
     def _max_attempts(self) -> int:
+        if self.ask.demands is not None and fallback.is_single_choice(self.ask.demands.preferences):
+            return 1
         configured = self.group.policy.retry.max_attempts
         if configured is not None:
             return configured
-        return min(len(eligibility.split(self.ask, self.group).members) + 1, DEFAULT_MAX_ATTEMPTS)
+        before = sum([len(eligibility.split(self.ask, group).members) for group in self._passed])
+        here = 0 if self.current in self._passed else len(self._eligible())
+        return min(before + here + 1, DEFAULT_MAX_ATTEMPTS)
 
 
 def _deadline_error() -> GatewayError:
     message = "The request was not answered within its deadline; raise `timeouts.total` or ask for less."
     return GatewayError(ErrorKind.DEADLINE, message)
-
-
-def _no_eligible_error(decision: Decision) -> GatewayError:
-    if any(excluded.rule is Exclusion.NO_CREDENTIAL for excluded in decision.excluded):
-        return unavailable.misconfigured(decision.group.name)
-    reasons = "; ".join(f"{excluded.target_id}: {EXCLUSION_TEXT[excluded.rule]}" for excluded in decision.excluded)
-    message = f"No target of '{decision.group.name}' can serve this request ({reasons})."
-    return GatewayError(ErrorKind.NO_ELIGIBLE_TARGET, message)

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from pointsman.domain.ask import Ask
 from pointsman.domain.conversation import Session
-from pointsman.domain.decision import DecisionMode, Effects
+from pointsman.domain.decision import Decision, DecisionMode, Effects
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.outcome import Usage
 from pointsman.domain.ports import Rng
@@ -56,11 +56,12 @@ class Board(Protocol):
 class _Still:
     """A board as an exchange sees it: reads go through, and nothing is written."""
 
-    def __init__(self, board: Board, view: GroupView) -> None:
-        self._view, self.expected, self.home = view, board.expected, board.home
+    def __init__(self, board: Board, now: float) -> None:
+        self._board, self._now = board, now
+        self.expected, self.home = board.expected, board.home
 
     def view(self, group: ModelGroup, now: float) -> GroupView:
-        return self._view
+        return self._board.view(group, self._now)
 
     def retries_left(self, group: ModelGroup, now: float) -> float:
         return math.inf  # a first attempt is not charged
@@ -79,14 +80,15 @@ def explain(ask: Ask, board: Board, rng: Rng, now: float) -> Explained:
         group = resolve.group_for(ask)
     except GatewayError as error:
         return refused(error, ask.facts)
-    view, timeouts = board.view(group, now), ask.snapshot.timeouts
+    timeouts = ask.snapshot.timeouts
     deadline = now + (timeouts.total_stream_s if ask.facts.stream else timeouts.total_s)
-    exchange = Exchange(ask, group, _Still(board, view), rng, began_at=now, deadline=deadline)
+    exchange = Exchange(ask, group, _Still(board, now), rng, began_at=now, deadline=deadline)
     command = exchange.start(now)
     # a wait leaves no decision: nobody can be picked, whatever is drawn
-    decision = exchange.decisions[-1] if exchange.decisions else decide(ask, group, view, rng=rng)
+    decision = exchange.decisions[-1] if exchange.decisions else _nobody(ask, exchange, board, rng, now)
+    view = board.view(decision.group, now)
     pick, failure = decision.pick, command.error if isinstance(command, Finish) else None
-    in_flight = tuple(board.in_flight(member.target) for member in group.members)
+    in_flight = tuple(board.in_flight(member.target) for member in decision.group.members)
     return Explained(
         action=_ACTIONS[type(command)],
         line=explanation.line(decision, view, now),
@@ -101,6 +103,12 @@ def explain(ask: Ask, board: Board, rng: Rng, now: float) -> Explained:
         refusal=None if failure is None else _refusal(failure),
         targets=explanation.rows(decision, view, in_flight, now),
     )
+
+
+def _nobody(ask: Ask, exchange: Exchange, board: Board, rng: Rng, now: float) -> Decision:
+    """Why a request waits."""
+    group, lengths = exchange.current, board.expected(exchange.current, ask, now)
+    return decide(ask, group, board.view(group, now), rng=rng, lengths=lengths)
 
 
 _ACTIONS = {Send: "send", Wait: "wait", Finish: "refuse"}

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from pointsman.domain.errors import ErrorKind, GatewayError, ProviderRefusalError
 from pointsman.domain.outcome import Outcome, OutcomeClass
+from pointsman.routing.refusals import CONTEXT_CODE, Cause, cause
 from pointsman.routing.unavailable import misconfigured, rate_limited
 
 # failures after which the same target may be asked again, when no other one is left
@@ -14,7 +15,7 @@ _RETRYABLE_DETAILS = frozenset(("connect_refused", "connect_timeout", "dns", "tl
 _FIRST_ERROR = 400
 
 _OURS = frozenset((OutcomeClass.CREDENTIAL_FAULT, OutcomeClass.MISSING))
-_THE_REQUESTS = frozenset((OutcomeClass.BLOCKED, OutcomeClass.CONFLICT))
+_THE_REQUESTS = frozenset((OutcomeClass.BLOCKED, OutcomeClass.CONFLICT, OutcomeClass.CALLER_FAULT))
 
 
 # what a failure means for the request: another target may serve it
@@ -54,6 +55,8 @@ def final_error(group_name: str, outcomes: Sequence[Outcome], *, soonest_s: floa
     if classes <= _OURS:
         return misconfigured(group_name)
     classes -= _OURS
+    if len(classes) > 1:
+        classes.discard(OutcomeClass.CALLER_FAULT)  # too long for a smaller one: the others say what can be mended
     if classes == {OutcomeClass.RATE_LIMITED}:
         return rate_limited(group_name, soonest_s)
     if classes <= _THE_REQUESTS:
@@ -74,6 +77,6 @@ def refusal(outcome: Outcome) -> GatewayError:
         status or ErrorKind.BAD_REQUEST.value.status,
         message,
         type_=error.type if error else None,
-        code=error.code if error else None,
+        code=CONTEXT_CODE if cause(outcome) is Cause.CONTEXT else error.code if error else None,
         param=error.param if error else None,
     )

@@ -41,10 +41,10 @@ def decide(
 ) -> Decision:
     """Choose a target for the next attempt. Pure: equal arguments give an equal decision.
 
-    `lengths` is for strategies that compare prices; the others do not ask for it. `home` is the member that the
-    request's session belongs to.
+    `lengths` is for strategies that compare prices, and for requests that may be too long for somebody. `home` is the
+    member that the request's session belongs to.
     """
-    eligible = eligibility.split(ask, group)
+    eligible = eligibility.split(ask, group, lengths)
     if view.is_calm and not tried and len(eligible.members) > 1:  # the usual case: all that are eligible are available
         return _picked(ask, _field(group, eligible.members), view, eligible.excluded, rng, lengths, home)
     found = availability.split(group, eligible.members, view, tried)

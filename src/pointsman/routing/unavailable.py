@@ -55,8 +55,8 @@ def advise(decision: Decision, view: GroupView, *, now: float, wait_limit: float
 
 
 def soonest_return_s(view: GroupView, members: Sequence[int], now: float) -> float:
-    """Seconds until the first of these members takes requests again; 0: now."""
-    return max(0.0, min(_returns_at(view, index, now) for index in members) - now)
+    """Seconds until the first of these members takes requests again; 0: now, or there are none."""
+    return max(0.0, min((_returns_at(view, index, now) for index in members), default=now) - now)
 
 
 def _returns_at(view: GroupView, index: int, now: float) -> float:

@@ -7,19 +7,23 @@ from urllib.parse import urlsplit
 from msgspec import structs
 
 from pointsman.domain.ask import Ask
+from pointsman.domain.capability import Capability
 from pointsman.domain.conversation import AUTO, Session
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import Affinity, RoutingPolicy, Timeouts
+from pointsman.domain.preferences import Demands
 from pointsman.domain.price import Price, Rates
 from pointsman.domain.request import Caller, Dialect, RequestFacts, Scope
 from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Member, ModelGroup, Origin, Provider, Target
+from pointsman.domain.traits import Traits
 from pointsman.domain.view import Breaker, GroupView, LengthView, Measured, TargetView
 from pointsman.routing.strategies import STRATEGIES, equipped
 
 DEFAULT_CREATED_UTC = 1_800_000_000
 NO_PRICES: Mapping[str, Price] = MappingProxyType({})
+NO_TRAITS: Mapping[str, Traits] = MappingProxyType({})
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -29,10 +33,17 @@ def price(input_usd: float = 1.0, output_usd: float = 2.0, **overrides: object) 
     return structs.replace(Price(rates, source="a test"), **overrides)
 
 
-def target(target_id: str, price: Price | None = None) -> Target:
+def target(target_id: str, price: Price | None = None, traits: Traits | None = None) -> Target:
     """The target "provider/upstream_model"; what it learns is kept under the same name."""
     provider_name, _, upstream_model = target_id.partition("/")
-    return Target(target_id, provider_name, upstream_model, state_key=target_id, price=price)
+    known = Traits() if traits is None else traits
+    return Target(target_id, provider_name, upstream_model, state_key=target_id, price=price, traits=known)
+
+
+def traits(*able: str, unable: Iterable[str] = (), **known: object) -> Traits:
+    """What a target can do, cannot do, and all else that is known of it."""
+    capabilities = {**{Capability(name): True for name in able}, **{Capability(name): False for name in unable}}
+    return structs.replace(Traits(capabilities=capabilities), **known)
 
 
 def policy(strategy: str = "weighted", targets: Iterable[Target] = (), **overrides: object) -> RoutingPolicy:
@@ -47,11 +58,15 @@ def group(
     strategy: str = "weighted",
     aliases: tuple[str, ...] = (),
     prices: Mapping[str, Price] = NO_PRICES,
+    traits: Mapping[str, Traits] = NO_TRAITS,
     **policy_overrides: object,
 ) -> ModelGroup:
-    """A group of targets; a member without a weight has weight 1. `prices` are by target id."""
+    """A group of targets; a member without a weight has weight 1. `prices` and `traits` are by target id."""
     pairs = [(member, 1.0) if isinstance(member, str) else member for member in members]
-    found = tuple(Member(target=target(target_id, prices.get(target_id)), weight=weight) for target_id, weight in pairs)
+    found = tuple(
+        Member(target=target(target_id, prices.get(target_id), traits.get(target_id)), weight=weight)
+        for target_id, weight in pairs
+    )
     targets = [member.target for member in found]
     return ModelGroup(name=name, aliases=aliases, members=found, policy=policy(strategy, targets, **policy_overrides))
 
@@ -73,11 +88,18 @@ def caller(name: str = "alice", *scopes: Scope) -> Caller:
 
 
 def ask(
-    by: str = "alice", *, config: Snapshot | None = None, request_id: str = "req-1", **fact_overrides: object
+    by: str = "alice",
+    *,
+    config: Snapshot | None = None,
+    request_id: str = "req-1",
+    demands: Demands | None = None,
+    **fact_overrides: object,
 ) -> Ask:
     """A request of the caller `by`; without `config` there is one group, "chat" with "a/m". All else are its facts."""
     begun_with = snapshot([group("chat", "a/m")]) if config is None else config
-    return Ask(request_id=request_id, caller=caller(by), facts=facts(**fact_overrides), snapshot=begun_with)
+    return Ask(
+        request_id=request_id, caller=caller(by), facts=facts(**fact_overrides), snapshot=begun_with, demands=demands
+    )
 
 
 def view(**overrides: object) -> TargetView:

@@ -126,7 +126,7 @@ _AUTH: dict[str, Broken] = {
     "same hash twice": Broken(_keys(f"{{name: two, hash: '{HASH}'}}", before=_SAME_HASH), "auth.keys[1].hash", "Each"),
     "unknown model": Broken(_named("models: [chta]"), "auth.keys[0].models[0]", "Did you mean 'chat'?"),
     "unknown model far from any": Broken(_named("models: [zzzz]"), "auth.keys[0].models[0]", "Known here: chat, fast."),
-    "target instead of a model": Broken(_named("models: [local/small]"), "auth.keys[0].models[0]", "Known here"),
+    "target of no provider": Broken(_named("models: [lokal/small]"), "auth.keys[0].models[0]", "Known here"),
     "model with a space": Broken(_named("models: ['a b']"), "auth.keys[0].models[0]", "Rename it"),
     "models are text": Broken(_named("models: chat"), "auth.keys[0].models", "Write [one, two]"),
     "unknown scope": Broken(_named("scopes: [chatt]"), "auth.keys[0].scopes[0]", "Did you mean 'chat'?"),

@@ -6,6 +6,7 @@ import pytest
 
 from pointsman.config.carry_over import carried_over, is_same
 from pointsman.domain.snapshot import Snapshot
+from pointsman.testing import keys
 from tests.unit.config.samples import HEAD, NAME, load_text
 
 PROVIDERS = """\
@@ -118,3 +119,13 @@ def test_version_alone_is_no_difference(tmp_path: Path) -> None:
 
     assert later.config_version == 7
     assert is_same(later, loaded.snapshot)
+
+
+def test_single_target_that_a_key_lists_stays_the_same_object(tmp_path: Path) -> None:
+    key = keys.declaration("pm_k", models=["a/x"])
+    text = f"version: 1\nauth: {{mode: keys, pepper: {keys.PEPPER}, keys: [{key}]}}\n"
+    old = load_text(tmp_path, text + PROVIDERS + GROUPS).snapshot
+
+    new = carried_over(load_text(tmp_path, text + PROVIDERS + GROUPS.replace("70", "71")).snapshot, old)
+
+    assert new.direct["a/x"] is old.direct["a/x"]

@@ -125,7 +125,7 @@ def test_faults_that_do_not_concern_keys_do_not_matter(tmp_path: Path) -> None:
         ({"name": "a b"}, "--name: auth.keys[1].name: names of keys have 1-100 characters"),
         ({"name": "old"}, "--name: auth.keys[1].name: the same name as keys[0]."),
         ({"models": ["chat", "chta"]}, "--models: auth.keys[1].models[1]: unknown model"),
-        ({"scopes": ["all"]}, "--scope: auth.keys[1].scopes[0]: must be one of: chat, explain."),
+        ({"scopes": ["all"]}, "--scope: auth.keys[1].scopes[0]: must be one of: chat, steer, explain."),
         ({"expires": "tomorrow"}, "--expires: auth.keys[1].expires: must be an instant with its offset"),
         ({"expires": "2020-01-01T00:00:00Z"}, "--expires: auth.keys[1].expires: is over already."),
     ],

@@ -3,10 +3,13 @@
 import pytest
 from msgspec import structs
 
+from pointsman.domain.capability import Capability
 from pointsman.domain.decision import Excluded, Exclusion
+from pointsman.domain.preferences import Demands, Preferences
 from pointsman.domain.request import Dialect
 from pointsman.domain.target import Member
 from pointsman.routing import eligibility
+from pointsman.routing.strategies import STRATEGIES
 from pointsman.testing import builders
 
 
@@ -50,7 +53,9 @@ def test_first_rule_that_fits_is_the_one_that_is_named() -> None:
 def test_target_that_speaks_the_dialect_among_others_is_eligible() -> None:
     speaks = member(dialects=frozenset(Dialect))
 
-    assert eligibility.dialect(Dialect.OPENAI_CHAT, speaks) is None
+    group = structs.replace(builders.group("chat", "a/m"), members=(speaks,))
+
+    assert eligibility.split(builders.ask(), group).members == (0,)
 
 
 def test_group_that_is_defined_anew_is_looked_at_anew() -> None:
@@ -71,3 +76,47 @@ def test_group_may_mix_dialects_and_a_request_meets_only_targets_that_speak_its_
 
     assert found.members == (1,)
     assert found.excluded == (Excluded("a/m", Exclusion.DIALECT_UNSUPPORTED),)
+
+
+TOOLS = Demands(needs=(Capability.TOOLS,))
+NO_TOOLS = builders.traits(unable=("tools",))
+
+
+@pytest.mark.req("D-004", "D-023", "C-14")
+def test_authority_is_configuration_then_key_then_need_then_preference() -> None:
+    wanted = Demands((Capability.TOOLS,), None, Preferences(ignore=("a",)), Preferences(zdr=True))
+    group = builders.group("chat", ("a/m", 0), traits={"a/m": NO_TOOLS})
+    weighty = builders.group("chat", "a/m", traits={"a/m": NO_TOOLS})
+    steps = [(group, wanted), (weighty, wanted), (weighty, structs.replace(wanted, key_policy=Preferences()))]
+
+    found = [eligibility.split(builders.ask(demands=demands), of).excluded[0].rule for of, demands in steps]
+
+    assert found == [Exclusion.WEIGHT_ZERO, Exclusion.KEY_POLICY, Exclusion.NO_TOOLS]
+
+
+@pytest.mark.req("D-023")
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_filters_hold_for_every_strategy(strategy: str) -> None:
+    group = builders.group("chat", "a/m", "b/m", strategy=strategy, traits={"a/m": NO_TOOLS})
+
+    found = eligibility.split(builders.ask(demands=TOOLS), group)
+
+    assert (found.members, found.excluded) == ((1,), (Excluded("a/m", Exclusion.NO_TOOLS),))
+
+
+def test_request_without_demands_meets_the_fixed_rules_only() -> None:
+    group = builders.group("chat", "a/m", traits={"a/m": NO_TOOLS})
+
+    assert eligibility.split(builders.ask(), group).members == (0,)
+
+
+@pytest.mark.bug("B-09")
+def test_target_whose_window_is_too_small_is_out_after_all_other_rules() -> None:
+    small, unable = builders.traits(context_tokens=8_000), builders.traits(unable=("tools",), context_tokens=8_000)
+    group = builders.group("chat", "a/m", "b/m", "c/m", traits={"a/m": small, "b/m": unable})
+
+    found = eligibility.split(builders.ask(demands=TOOLS), group, builders.lengths(group, 10_000))
+
+    assert found.members == (2,)
+    assert found.excluded == (Excluded("b/m", Exclusion.NO_TOOLS), Excluded("a/m", Exclusion.CONTEXT_TOO_SMALL))
+    assert eligibility.split(builders.ask(demands=TOOLS), group, builders.lengths(group, 1_000)).members == (0, 2)

@@ -6,7 +6,7 @@ from msgspec import structs
 from pointsman.domain.ask import Ask
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.request import Caller
-from pointsman.routing.resolve import group_for, unknown_model
+from pointsman.routing.resolve import group_for, names_for, unknown_model
 from pointsman.testing import builders
 
 ONLY_CHAT = structs.replace(builders.caller(), groups=frozenset(("chat",)))
@@ -69,3 +69,55 @@ def ask_of(caller: Caller, name: str) -> Ask:
 def test_names_are_compared_exactly() -> None:
     with pytest.raises(GatewayError):
         group_for(builders.ask(config=CONFIG, model="Chat"))
+
+
+# --- suffixes and single targets
+
+DIRECT = structs.replace(CONFIG, direct={"b/m": builders.group("b/m", "b/m")})
+LISTS_IT = structs.replace(builders.caller(), groups=frozenset(("chat", "b/m")))
+
+
+@pytest.mark.parametrize("name", ["chat:floor", "fast:floor"])
+def test_floor_is_the_group_sorted_by_price(name: str) -> None:
+    group = group_for(builders.ask(config=CONFIG, model=name))
+
+    assert (group.name, group.policy.strategy) == ("chat", "cost")
+
+
+def test_group_of_exactly_that_name_comes_before_its_suffix() -> None:
+    config = builders.snapshot([builders.group("chat", "a/m"), builders.group("chat:floor", "b/m")])
+
+    assert group_for(builders.ask(config=config, model="chat:floor")).policy.strategy == "weighted"
+
+
+@pytest.mark.parametrize("name", ["chat:roof", "cht:floor", ":floor", "floor", "chat:"])
+def test_unknown_suffix_or_group_is_unknown(name: str) -> None:
+    with pytest.raises(GatewayError) as caught:
+        group_for(builders.ask(config=CONFIG, model=name))
+
+    assert caught.value.status == 404
+
+
+def test_suffix_opens_no_group_of_others() -> None:
+    with pytest.raises(GatewayError) as caught:
+        group_for(ask_of(ONLY_CHAT, "code:floor"))
+
+    assert caught.value.status == 403
+
+
+def test_single_target_is_found_by_the_key_that_lists_it() -> None:
+    ask = structs.replace(ask_of(LISTS_IT, "b/m"), snapshot=DIRECT)
+
+    assert group_for(ask).name == "b/m"
+    assert sorted(names_for(LISTS_IT, DIRECT)) == ["b/m", "chat", "fast"]
+
+
+@pytest.mark.parametrize("caller", [ONLY_CHAT, builders.caller()])
+def test_single_target_is_unknown_to_every_other_key(caller: Caller) -> None:
+    ask = structs.replace(ask_of(caller, "b/m"), snapshot=DIRECT)
+
+    with pytest.raises(GatewayError) as caught:
+        group_for(ask)
+
+    assert caught.value.status == 404
+    assert "b/m" not in names_for(caller, DIRECT)

@@ -1,0 +1,36 @@
+"""The error of a request that no target of its group can serve at all: each is named with the rule against it."""
+
+from pointsman.domain.decision import EXCLUSION_TEXT, Decision, Exclusion
+from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.routing.unavailable import misconfigured
+
+# what would help, by the rule that stands in the way; the first that is there is told
+_ADVICE: tuple[tuple[frozenset[Exclusion], str], ...] = (
+    (
+        frozenset((
+            Exclusion.NOT_NAMED, Exclusion.IGNORED, Exclusion.TRAINING, Exclusion.RETENTION, Exclusion.QUANTIZATION,
+            Exclusion.PARAMETERS, Exclusion.TOO_EXPENSIVE,
+        )),
+        "Relax the preferences of the request (`provider`, or the x-pointsman headers).",
+    ),
+    (frozenset((Exclusion.KEY_POLICY,)), "Ask the operator of this gateway what your key may use."),
+    (
+        frozenset((Exclusion.WEIGHT_ZERO, Exclusion.CONTRACT, Exclusion.NOT_PROVEN)),
+        "The operator of this gateway has to change the group, or to declare what its models can do.",
+    ),
+)  # fmt: skip
+_OTHERWISE = "Ask for another model, or leave out what the targets cannot do."
+
+
+def error_of(decision: Decision) -> GatewayError:
+    """What to tell the caller."""
+    rules, name = {excluded.rule for excluded in decision.excluded}, decision.group.name
+    if Exclusion.NO_CREDENTIAL in rules:
+        return misconfigured(name)
+    reasons = "; ".join(f"{excluded.target_id}: {EXCLUSION_TEXT[excluded.rule]}" for excluded in decision.excluded)
+    if Exclusion.CONTEXT_TOO_SMALL in rules:
+        text = f"The prompt is too long for every target of '{name}' that could take it ({reasons}). Shorten it."
+        return GatewayError(ErrorKind.CONTEXT_TOO_LONG, text)
+    advice = next((text for about, text in _ADVICE if about & rules), _OTHERWISE)
+    text = f"No target of '{name}' can serve this request ({reasons}). {advice}"
+    return GatewayError(ErrorKind.NO_ELIGIBLE_TARGET, text)

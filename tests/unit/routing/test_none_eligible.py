@@ -1,0 +1,50 @@
+"""The error when nobody can serve: every target with its reason, and what would help."""
+
+import pytest
+
+from pointsman.domain.decision import Decision, Excluded, Exclusion
+from pointsman.domain.errors import GatewayError
+from pointsman.routing.none_eligible import error_of
+from pointsman.testing import builders
+
+
+def error(*rules: Exclusion) -> GatewayError:
+    excluded = tuple(Excluded(f"{index}/m", rule) for index, rule in enumerate(rules))
+    return error_of(Decision(builders.group("chat", "a/m"), None, excluded=excluded))
+
+
+@pytest.mark.bug("I-09")
+def test_every_target_is_named_with_its_reason() -> None:
+    found = error(Exclusion.NO_TOOLS, Exclusion.NO_IMAGES)
+
+    assert (found.status, found.code) == (400, "no_eligible_target")
+    assert "(0/m: it does not take tools; 1/m: it does not take images)" in found.message
+    assert found.message.endswith("Ask for another model, or leave out what the targets cannot do.")
+
+
+@pytest.mark.parametrize(
+    ("rule", "advice"),
+    [
+        (Exclusion.NOT_NAMED, "Relax the preferences"),
+        (Exclusion.TOO_EXPENSIVE, "Relax the preferences"),
+        (Exclusion.KEY_POLICY, "Ask the operator"),
+        (Exclusion.CONTRACT, "The operator of this gateway has to change the group"),
+        (Exclusion.NOT_PROVEN, "declare what its models can do"),
+    ],
+)
+def test_what_would_help_is_told(rule: Exclusion, advice: str) -> None:
+    assert advice in error(Exclusion.NO_TOOLS, rule).message
+
+
+@pytest.mark.bug("B-08")
+def test_prompt_that_is_too_long_for_all_has_the_code_at_which_agents_shorten_it() -> None:
+    found = error(Exclusion.NO_TOOLS, Exclusion.CONTEXT_TOO_SMALL)
+
+    assert (found.status, found.code) == (400, "context_length_exceeded")
+    assert "Shorten it." in found.message
+
+
+def test_missing_credential_is_the_gateways_own_fault() -> None:
+    found = error(Exclusion.CONTEXT_TOO_SMALL, Exclusion.NO_CREDENTIAL)
+
+    assert (found.status, found.code) == (502, "upstream_misconfigured")
