@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import math
 import random
 import signal
 import socket
@@ -17,6 +18,7 @@ from pointsman.control.server import AdminServer
 from pointsman.control.sources import Sources
 from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.derived import forget_derived
+from pointsman.domain.outcome import LimitedUnit
 from pointsman.domain.ports import Clock, Rng
 from pointsman.domain.target import Target
 from pointsman.http1.clock import SystemClock
@@ -178,6 +180,9 @@ class App:
         gauge = self.metrics.live_gauge
         gauge("in_flight", "Attempts on their way.", ("target",), self._in_flight)
         gauge("breaker_state", "0 closed, 0.5 half-open, 1 open.", ("target",), self._breakers)
+        gauge("gate", "Probability that a target is admitted to a decision.", ("target",), self._gates)
+        text = "Load per second at which a target begins to refuse, as learned; +Inf: not known."
+        gauge("traffic_cap", text, ("target", "unit"), self._traffic_caps)
         text = "Score of a target beside the others of its group; higher is better."
         gauge("adaptive_routing_target_score", text, ("group", "target"), self._target_scores)
         gauge("adaptive_routing_engaged", "1 while scores decide, 0 in fallback.", ("group",), self._engaged)
@@ -200,6 +205,18 @@ class App:
         now = self._clock.now()
         return [
             ((target.id,), BREAKER_VALUE[self.board.target_view(target, now).breaker]) for target in self._targets()
+        ]
+
+    def _gates(self) -> list[Sample]:
+        now = self._clock.now()
+        return [((target.id,), self.board.target_view(target, now).gate) for target in self._targets()]
+
+    def _traffic_caps(self) -> list[Sample]:
+        now = self._clock.now()
+        return [
+            ((target.id, unit), self.board.caps(target, now).get(unit, math.inf))
+            for target in self._targets()
+            for unit in LimitedUnit
         ]
 
     def _standings(self) -> Iterator[tuple[str, tuple[str, ...], Verdict]]:

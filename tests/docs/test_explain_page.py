@@ -13,7 +13,7 @@ from pointsman.control.explain_text import RESTS_ON
 from pointsman.control.targets import TargetStatus
 from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.request import Dialect
-from pointsman.domain.view import Breaker, PauseCause
+from pointsman.domain.view import Breaker, Limit, PauseCause
 from pointsman.observability.recent import MAX_BYTES, MAX_LOOKED_AT
 from pointsman.routing.explain import Explained
 from pointsman.routing.explanation import MAX_LINE_CHARS, TargetRow, state_of
@@ -54,6 +54,7 @@ def test_documented_states_and_causes_are_those_of_the_code() -> None:
 
     assert pages.codes(rows["breaker"]) == [Breaker.CLOSED, Breaker.OPEN, Breaker.HALF_OPEN]
     assert pages.codes(rows["pause_cause"]) == list(PauseCause)
+    assert pages.codes(rows["limit"]) == list(Limit)
 
 
 def test_every_parameter_of_the_list_is_documented() -> None:

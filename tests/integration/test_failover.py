@@ -89,7 +89,9 @@ def test_the_second_attempt_goes_to_the_next_target_and_the_first_returns_by_its
             a.script(*[Status(500)] * 3)
             await ask_all(gw.base_url, asks(4, stream=False), concurrency=1)
             await eventually(lambda: gw.breaker("a/m-a") == 0.5)
-            await ask_all(gw.base_url, asks(2, stream=False), concurrency=1)
+            await ask_all(gw.base_url, asks(1, stream=False), concurrency=1)
+            await eventually(lambda: gw.samples("gate")['{target="a/m-a"}'] == 1)  # after its slow start
+            await ask_all(gw.base_url, asks(1, stream=False), concurrency=1)
             records: list[dict[str, Any]] = await gw.records()
             return records
 

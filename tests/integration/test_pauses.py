@@ -151,6 +151,8 @@ def test_a_good_probe_returns_the_traffic(run: Any, gateway: Any) -> None:
             a.script(*[Status(500)] * 3)
             await ask_all(gw.base_url, asks(3, stream=False), concurrency=1)
             await eventually(lambda: gw.breaker("a/m-a") == 0.5)
+            await ask(gw.base_url, chat_request("chat"))
+            await eventually(lambda: gw.samples("gate")['{target="a/m-a"}'] == 1)  # after its slow start
             replies = await ask_all(gw.base_url, asks(BURST, stream=False), concurrency=1)
 
             assert tally(replies) == {(200, "from a"): BURST}

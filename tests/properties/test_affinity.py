@@ -99,7 +99,7 @@ class Sessions(RuleBasedStateMachine):
             assert isinstance(command, Send)
             lease = self.board.started(command.target, caller, self.now, is_probe=command.is_probe)
             outcome = DEFECTS.get(self.defects.get(command.target.id, ""), builders.outcome(status=200))
-            self.board.record(lease, outcome, self.now, self.group.policy.cooldown)
+            self.board.record(lease, outcome, self.now, self.group)
             command = exchange.finished(outcome, self.now)
         return exchange
 

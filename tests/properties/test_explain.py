@@ -70,7 +70,7 @@ def played(history: History) -> tuple[SignalBoard, Snapshot, float]:
         while isinstance(command, Send) and left:
             lease = board.started(command.target, "alice", now, is_probe=command.is_probe)
             outcome = left.pop(0)
-            board.record(lease, outcome, now, group.policy.cooldown)
+            board.record(lease, outcome, now, group)
             command = exchange.finished(outcome, now)
         if isinstance(command, Send | Finish):
             continue

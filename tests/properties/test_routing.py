@@ -17,7 +17,7 @@ from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, Affinity, AffinityMode
 from pointsman.domain.preferences import Demands, Preferences
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.traits import Traits
-from pointsman.domain.view import Breaker, GroupView, Measured, PauseCause, TargetView
+from pointsman.domain.view import Breaker, GroupView, Limit, Measured, PauseCause, TargetView
 from pointsman.routing import retry
 from pointsman.routing import strategies as routing_strategies
 from pointsman.routing.arrange import arranged
@@ -38,7 +38,9 @@ views = st.builds(
     pause_cause=st.sampled_from(PauseCause),
     paused_until=st.floats(0.0, 2_000.0),
     is_probing=st.booleans(),
-)
+    is_readmitted=st.booleans(),
+    gate=st.just(1.0) | st.floats(0.02, 1.0),
+) | st.builds(TargetView, gate=st.just(0.0), limit=st.sampled_from(Limit), limited_until=st.floats(0.0, 2_000.0))
 
 
 prices = st.none() | st.builds(builders.price, st.floats(0.0, 1e6), st.floats(0.0, 1e6))
@@ -118,6 +120,7 @@ def test_decision_is_sound_in_any_situation(seen: Situation) -> None:
     assert len(excluded) == len(decision.excluded)
     assert seen.tried <= excluded
     assert excluded.isdisjoint(decision.candidates)
+    assert all(0.0 < gate < 1.0 for gate in decision.gates.values())
     assert all(math.isfinite(share) and share >= 0 for share in decision.shares)
     assert _scores_are_sound(decision)
     if decision.pick is None:
@@ -225,7 +228,7 @@ class World:
             lease = self.board.started(command.target, caller, self.now, is_probe=command.is_probe, facts=ask.facts)
             outcome = left.pop(0) if left else builders.outcome("upstream_fault", status=503)
             self.now = min(self.now + outcome.duration_s, deadline)
-            self.board.record(lease, outcome, self.now, self.group.policy.cooldown)
+            self.board.record(lease, outcome, self.now, self.group)
             command = exchange.finished(outcome, self.now)
         return exchange
 

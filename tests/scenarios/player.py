@@ -73,7 +73,7 @@ class Player:
     def _ends(self, outcome: Outcome) -> None:
         assert self._exchange is not None
         assert self._lease is not None, "nothing was sent"
-        self._board.record(self._lease, outcome, self._now, self.group.policy.cooldown)
+        self._board.record(self._lease, outcome, self._now, self.group)
         self._lease = None
         self._command = self._exchange.finished(outcome, self._now)
 

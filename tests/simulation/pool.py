@@ -14,6 +14,7 @@ from pointsman.routing.exchange import Command, Exchange, Send, Wait
 from pointsman.signals.board import SignalBoard
 from pointsman.signals.target_state import Lease
 from pointsman.testing import builders
+from pointsman.testing.capacity import Capacity
 
 BEGIN_S = 1_000.0
 TIMEOUT_S = 20.0  # without content: the attempt fails
@@ -53,8 +54,16 @@ class Pool:
     """`run` sends requests at a steady rate; `picks` says where attempts went, by second."""
 
     def __init__(
-        self, group: ModelGroup, scripts: Mapping[str, Script], *, rate_per_s: float = 10.0, seed: int = 1
+        self,
+        group: ModelGroup,
+        scripts: Mapping[str, Script],
+        *,
+        rate_per_s: float = 10.0,
+        limits: Mapping[str, Capacity] | None = None,
+        seed: int = 1,
     ) -> None:
+        self._limits = limits or {}
+        self.ends: Counter[tuple[str, str]] = Counter()  # target, outcome class
         self.group, self._scripts, self._gap_s = group, scripts, 1.0 / rate_per_s
         self._rng = random.Random(seed)
         self.board = SignalBoard(random.Random(seed + 1))
@@ -109,7 +118,10 @@ class Pool:
         self.picks.append((self.now - BEGIN_S, target_id))
         caller.lease = self.board.started(command.target, "alice", self.now, is_probe=command.is_probe, facts=facts)
         behaviour = self._scripts[target_id](self.now - BEGIN_S)
-        if self._rng.random() < behaviour.error_ratio:
+        limit = self._limits.get(target_id)
+        if limit is not None and not limit.admit(self.now).is_granted:
+            self._ends(caller, builders.outcome("rate_limited", status=429), behaviour.error_s)
+        elif self._rng.random() < behaviour.error_ratio:
             failed = builders.outcome("upstream_fault", status=500, ttfb_s=behaviour.error_s)
             self._ends(caller, failed, behaviour.error_s)
         elif behaviour.ttft_s is None or behaviour.ttft_s > TIMEOUT_S:
@@ -129,5 +141,6 @@ class Pool:
 
     def _end(self, caller: _Caller, outcome: Outcome) -> None:
         assert caller.lease is not None
-        self.board.record(caller.lease, outcome, self.now, self.group.policy.cooldown)
+        self.ends[caller.exchange.picks[-1].target.id, outcome.outcome_class] += 1
+        self.board.record(caller.lease, outcome, self.now, self.group)
         self._obey(caller, caller.exchange.finished(outcome, self.now))

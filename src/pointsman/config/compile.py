@@ -21,6 +21,7 @@ from pointsman.config.schema import (
     AffinitySection,
     ConfigFile,
     ContractSection,
+    CooldownSection,
     GroupEntry,
     P2cWeights,
     ProviderEntry,
@@ -29,7 +30,7 @@ from pointsman.config.schema import (
 )
 from pointsman.config.settings import DECISIONS_FILE, Settings
 from pointsman.config.strategy import Choice, choose, explained
-from pointsman.config.targets import place_of, same_as, upstream_model
+from pointsman.config.targets import falls_short, place_of, same_as, upstream_model
 from pointsman.config.traits import requires_of, scan_of, traits_of
 from pointsman.domain.access import AdminToken, KeyRing
 from pointsman.domain.policy import (
@@ -46,7 +47,7 @@ from pointsman.domain.policy import (
 )
 from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
-from pointsman.domain.target import Member, ModelGroup, Provider, Target, Terminator
+from pointsman.domain.target import Limits, Member, ModelGroup, Provider, Target, Terminator
 from pointsman.routing.strategies import ADAPTIVE, STRATEGIES, equipped
 
 PROCESS_KEY = os.urandom(16)  # makes digests of credentials worthless outside of this process
@@ -193,13 +194,27 @@ def _target(config: ConfigFile, provider: str, reference: str, credential_key: b
     dialects = KINDS[entry.kind].dialects if entry.dialects is None else frozenset(entry.dialects)
     price = price_of(config, provider, model, priced_at)
     traits = traits_of(config, provider, reference)
-    return Target(public_id, provider, model, state_key, dialects, has_credential, price, traits)
+    return Target(
+        public_id, provider, model, state_key, dialects, has_credential, price, traits,
+        limits=_limits(entry), flagged=falls_short(entry, reference),
+    )  # fmt: skip
+
+
+def _limits(provider: ProviderEntry) -> Limits | None:
+    limits = Limits(provider.max_concurrent, provider.max_rps, provider.max_tpm)
+    return None if limits == Limits() else limits
 
 
 def _account(entry: ProviderEntry, credential_key: bytes) -> str:
     """A digest of where requests go and of all that may be a credential: another one has nothing to forgive (J-09)."""
     account = repr((entry.kind, entry.base_url, entry.api_key, sorted(entry.headers.items())))
     return blake2b(account.encode(), key=credential_key, digest_size=4).hexdigest()
+
+
+def _cooldown(preset: Cooldown, section: CooldownSection) -> Cooldown:
+    """What is written replaces what the strategy would do."""
+    written = {"base_s": section.base, "max_s": section.max, "on_429": section.on_429}
+    return msgspec.structs.replace(preset, **{name: value for name, value in written.items() if value is not None})
 
 
 def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPolicy:
@@ -212,7 +227,7 @@ def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPol
         blend=scoring.blend,
         p2c=scoring.p2c,
         on_all_unavailable=entry.on_all_unavailable,
-        cooldown=Cooldown(base_s=config.cooldown.base, max_s=config.cooldown.max),
+        cooldown=_cooldown(STRATEGIES[scoring.decides].cooldown, config.cooldown),
         retry=Retry(**config.retry.model_dump()),
         requires=requires_of(entry.hard_filters),
         requires_window=entry.hard_filters.require_context_window,

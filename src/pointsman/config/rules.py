@@ -8,10 +8,10 @@ from pointsman.config import fallbacks, keys, values
 from pointsman.config.document import Document
 from pointsman.config.kinds import KINDS
 from pointsman.config.problems import KeyPath, nearest, quoted
-from pointsman.config.schema import BlendWeights, ConfigFile, GroupEntry, PriceEntry, ProviderEntry
+from pointsman.config.schema import BlendWeights, ConfigFile, GroupEntry, ModelEntry, PriceEntry, ProviderEntry
 from pointsman.config.settings import MAX_DRAIN_S
 from pointsman.config.targets import place_of, upstream_model
-from pointsman.domain.policy import AffinityMode
+from pointsman.domain.policy import STRICT, AffinityMode
 from pointsman.domain.target import KeyStyle
 from pointsman.routing.strategies import ADAPTIVE, STRATEGIES
 
@@ -40,7 +40,7 @@ def check(document: Document, config: ConfigFile) -> None:
         _check_routing_policy(document, ("models", name, "routing_policy"), group)
         _check_affinity(document, ("models", name, "affinity"), group, config.adaptive.selector)
     _check_adaptive(document, config)
-    _check_prices(document, config)
+    _check_models(document, config)
     if not config.models and document.is_whole(("models",)):
         document.warn(("models",), "there is no model group: nothing can be asked for", "Add one under `models`.")
 
@@ -62,9 +62,10 @@ def _check_server(document: Document, config: ConfigFile) -> None:
 
 
 def _check_limits(document: Document, config: ConfigFile) -> None:
-    if config.cooldown.max < config.cooldown.base:
+    base_s, max_s = config.cooldown.base or STRICT.base_s, config.cooldown.max or STRICT.max_s
+    if max_s < base_s:
         fix = "Raise `max` to at least `base`, or lower `base`."
-        document.add(("cooldown", "max"), f"must not be below `base`, {config.cooldown.base:g} s", fix)
+        document.add(("cooldown", "max"), f"must not be below `base`, {base_s:g} s", fix)
     written = config.timeouts.model_dump(include=config.timeouts.model_fields_set)
     _check_timeouts(document, config, ("timeouts",), written)
     for name, provider in config.providers.items():
@@ -160,10 +161,11 @@ def _check_weights(document: Document, path: KeyPath, group: GroupEntry) -> None
         document.add(path, "all weights are 0, so nothing could serve", "Give at least one target a weight above 0.")
 
 
-def _check_prices(document: Document, config: ConfigFile) -> None:
+def _check_models(document: Document, config: ConfigFile) -> None:
     for name, provider in config.providers.items():
         written: dict[str, PriceEntry] = {}
         for reference, entry in provider.models.items():
+            _check_eval(document, ("providers", name, "models", reference, "eval"), entry)
             path: KeyPath = ("providers", name, "models", reference, "price")
             if entry.price is None:
                 continue
@@ -177,6 +179,13 @@ def _check_prices(document: Document, config: ConfigFile) -> None:
         if target not in used and document.is_whole(("models",)) and document.is_whole(("providers",)):
             fix = nearest(target, used, otherwise="Remove it, or name a target of a group as provider/model.")
             document.warn(path, f"no group has the target {document.shown(path, target)}", fix)
+
+
+def _check_eval(document: Document, path: KeyPath, entry: ModelEntry) -> None:
+    if entry.eval.score is None and entry.eval.expected is not None and document.is_whole(path):
+        document.warn(
+            (*path, "expected"), "has no effect: there is no `score` to compare it with", "Write `score`, too."
+        )
 
 
 def _check_tiers(document: Document, path: KeyPath, price: PriceEntry) -> None:

@@ -11,7 +11,7 @@ from pointsman.domain.policy import (
     Affinity,
     AffinityMode,
     Blend,
-    Cooldown,
+    On429,
     OnAllUnavailable,
     P2c,
     PinRecord,
@@ -27,6 +27,8 @@ _MAX_ROWS = 100_000  # more would not fit into what memory has for them
 _MAX_BUDGET = 1e6
 _MAX_USD = 1e6  # far above every price, and sums of costs stay finite
 _MAX_TOKENS = 1_000_000_000
+_MAX_COUNT = 1_000_000_000
+_MIN_RATE = 0.001  # one request in a quarter of an hour
 _MAX_BLEND_WEIGHT = 100  # a typo must not make one score all that counts (R-005)
 _MAX_HALF = 0.5  # more would send most requests where the scores say not to (R-021)
 _MAX_SAMPLES = 1_000_000
@@ -49,6 +51,10 @@ Rows = Annotated[int, Field(ge=0, le=_MAX_ROWS), BeforeValidator(reread)]
 Attempts = Annotated[Annotated[int, Field(ge=1, le=_MAX_ATTEMPTS)] | None, BeforeValidator(reread)]
 Usd = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_USD), BeforeValidator(reread)]
 OptionalUsd = Annotated[Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_USD)] | None, BeforeValidator(reread)]
+OptionalCount = Annotated[Annotated[int, Field(ge=1, le=_MAX_COUNT)] | None, BeforeValidator(reread)]
+OptionalRate = Annotated[
+    Annotated[float, Field(allow_inf_nan=False, ge=_MIN_RATE, le=_MAX_COUNT)] | None, BeforeValidator(reread)
+]
 Tokens = Annotated[int, Field(ge=1, le=_MAX_TOKENS), BeforeValidator(reread)]
 Url = Annotated[values.BaseUrl, PlainValidator(values.base_url)]
 GroupName = Annotated[str, AfterValidator(values.group_name)]
@@ -81,7 +87,7 @@ Quantization = Literal["int4", "int8", "fp4", "mxfp4", "nvfp4", "fp6", "fp8", "m
 Strategy = Literal["weighted", "round_robin", "failover", "cost", "least_busy", "p2c", "blend", "adaptive"]
 Kind = Literal["openai", "anthropic", "openrouter", "vllm", "llamacpp", "ollama"]
 
-_TIMEOUTS, _COOLDOWN, _RETRY, _BLEND, _P2C, _AFFINITY = Timeouts(), Cooldown(), Retry(), Blend(), P2c(), Affinity()
+_TIMEOUTS, _RETRY, _BLEND, _P2C, _AFFINITY = Timeouts(), Retry(), Blend(), P2c(), Affinity()
 
 
 class Section(BaseModel):
@@ -218,6 +224,7 @@ class EvalSection(Section):
     """`...eval`: what an evaluation of the model at this provider gave; None: there was none."""
 
     score: OptionalRatio = None
+    expected: OptionalRatio = None  # what it gives when the model is served as it should be
     pass_rate: OptionalRatio = None
 
 
@@ -253,6 +260,9 @@ class ProviderEntry(Section):
     headers: dict[HeaderName, HeaderValue] = Field(default={}, repr=False)
     timeouts: ProviderTimeouts = ProviderTimeouts()
     terminator: Literal["strict", "lenient"] = "strict"
+    max_concurrent: OptionalCount = None  # None: what is learned
+    max_rps: OptionalRate = None
+    max_tpm: OptionalCount = None
     models: dict[UpstreamModel, ModelEntry] = {}
     data: DataSection = DataSection()
 
@@ -370,8 +380,9 @@ class AdaptiveSection(Section):
 class CooldownSection(Section):
     """`cooldown`."""
 
-    base: Duration = _COOLDOWN.base_s
-    max: Duration = _COOLDOWN.max_s
+    base: Duration | None = None  # None: by the strategy
+    max: Duration | None = None
+    on_429: Annotated[On429, Field(strict=False)] | None = None
 
 
 class RetrySection(Section):

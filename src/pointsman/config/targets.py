@@ -2,6 +2,8 @@
 
 from pointsman.config.schema import ProviderEntry, TargetEntry
 
+_FAIR = 0.9  # of the expected score: a benchmark repeated gives about the same within a tenth
+
 
 def place_of(entry: TargetEntry) -> tuple[str, str] | None:
     """Provider and model reference; None: neither spelling of a target is complete, or both are mixed."""
@@ -26,3 +28,11 @@ def same_as(provider: ProviderEntry, reference: str) -> str:
     entry = provider.models.get(reference)
     declared = None if entry is None else entry.same_as
     return upstream_model(provider, reference) if declared is None else declared
+
+
+def falls_short(provider: ProviderEntry, reference: str) -> bool:
+    """Whether a benchmark found the model far worse than it should be; False as well while that is not known."""
+    entry = provider.models.get(reference)
+    if entry is None or entry.eval.score is None or entry.eval.expected is None:
+        return False
+    return entry.eval.score < _FAIR * entry.eval.expected

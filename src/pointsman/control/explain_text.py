@@ -8,6 +8,7 @@ from pointsman.routing.explanation import Number, TargetRow, shown, title
 
 NOTHING = "-"
 _PLAIN = frozenset(("breaker",))  # says by itself what it is
+_USUAL: Mapping[str, Number] = {"gate": 1.0}
 RESTS_ON: Mapping[State, str] = {
     State.LIVE: "what the gateway knows now",
     State.FRESH: "a fresh start: no gateway was asked, so nothing is paused, in flight or learned (--admin asks one)",
@@ -57,9 +58,9 @@ def _table(rows: Sequence[TargetRow]) -> list[list[str]]:
 
 
 def _state(state: Mapping[str, Number]) -> str:
-    """What is worth a word: everything but unknown, zero and no."""
+    """What is worth a word: everything but unknown, zero and no, and what is as usual."""
     told = [shown(name, value) if name in _PLAIN else f"{title(name)} {shown(name, value)}"
-            for name, value in state.items() if value]  # fmt: skip
+            for name, value in state.items() if value and value != _USUAL.get(name)]  # fmt: skip
     return ", ".join(told)
 
 

@@ -9,6 +9,7 @@ from pointsman.observability.decision_log import DecisionNote, DecisionRecord
 
 PAUSED_AFTER = {
     PauseCause.FAULTS: "faults",
+    PauseCause.OUTLIER: "far more faults than the others",
     PauseCause.RATE_LIMIT: "a rate limit",
     PauseCause.CREDENTIAL: "a refused key",
     PauseCause.MISSING: "a missing model",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -39,6 +40,11 @@ class Exclusion(StrEnum):
     TRIED = "tried"
     PAUSED = "paused"
     PROBING = "probing"
+    MAX_CONCURRENT = "max_concurrent"
+    MAX_RPS = "max_rps"
+    MAX_TPM = "max_tpm"
+    PROVIDER_LIMIT = "provider_limit"
+    HELD_BACK = "held_back"
 
 
 EXCLUSION_TEXT: dict[Exclusion, str] = {
@@ -69,6 +75,11 @@ EXCLUSION_TEXT: dict[Exclusion, str] = {
     Exclusion.TRIED: "it was already tried for this request",
     Exclusion.PAUSED: "it is paused",
     Exclusion.PROBING: "it is recovering and its one probe is on its way",
+    Exclusion.MAX_CONCURRENT: "it has as many requests in flight as `max_concurrent` allows",
+    Exclusion.MAX_RPS: "it was sent as many requests as `max_rps` allows",
+    Exclusion.MAX_TPM: "it was sent as many tokens as `max_tpm` allows",
+    Exclusion.PROVIDER_LIMIT: "its provider has said that nothing is left of its limit",
+    Exclusion.HELD_BACK: "its gate did not admit it to this decision",
 }
 
 
@@ -172,6 +183,7 @@ class Estimate(Struct, frozen=True, gc=False):
 
 
 NO_ESTIMATES: tuple[Estimate, ...] = ()
+NO_GATES: Mapping[str, float] = MappingProxyType({})
 
 
 class Scores(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -201,6 +213,7 @@ class Decision(Struct, frozen=True, gc=False):
     estimates: tuple[Estimate, ...] = NO_ESTIMATES  # of each candidate; empty: the strategy does not compare prices
     scores: Scores | None = None  # None: the strategy compares nothing, or did not run
     pin: PinUse | None = None  # None: the request has no session that the policy cares for
+    gates: Mapping[str, float] = NO_GATES  # by target id; of those that may be held back
 
 
 class AttemptRecord(Struct, frozen=True, gc=False):

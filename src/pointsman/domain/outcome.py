@@ -41,6 +41,21 @@ class ProviderError(Struct, frozen=True):
     param: str | None = None
 
 
+class LimitedUnit(StrEnum):
+    """What providers count."""
+
+    REQUESTS = "requests"
+    TOKENS = "tokens"
+
+
+class ToldLimit(Struct, frozen=True, gc=False):
+    """What a provider says is left of a limit."""
+
+    unit: LimitedUnit
+    remaining: float
+    reset_s: float  # until all of it is there again
+
+
 class Outcome(Struct, frozen=True, gc=False):
     """One attempt, seen from its end. Times are seconds since the attempt began; None: never happened."""
 
@@ -55,3 +70,4 @@ class Outcome(Struct, frozen=True, gc=False):
     ttft_s: float | None = None
     duration_s: float = 0.0
     usage: Usage | None = None
+    told_limits: tuple[ToldLimit, ...] = ()  # those of which little is left

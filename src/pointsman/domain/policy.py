@@ -20,15 +20,54 @@ class OnAllUnavailable(StrEnum):
     REFUSE = "refuse"
 
 
-class Cooldown(Struct, frozen=True):
-    """Length of pauses, doubling from base to max (G-058)."""
+class On429(StrEnum):
+    """What a rate limit does to its target."""
 
-    base_s: float = 30.0  # longer than a restart of a serving process
+    ESCALATE = "escalate"  # a pause like any other, never shorter than Retry-After
+    RETRY_AFTER_ONLY = "retry_after_only"  # a pause for as long as the provider says; without a word only gates
+
+
+class PeerRule(Struct, frozen=True):
+    """A ratio of bad ends that is surely above both pauses a target."""
+
+    floor: float  # however good the others are
+    times_peers: float  # of the median of the others; counts from three others on
+
+
+class Ejection(Struct, frozen=True):
+    """What keeps pauses from taking away more than the rest can carry."""
+
+    max_share: float = 0.5  # of the traffic before the first pause: the other half can carry it
+    overflow_below: float = 0.5  # widest gate of the live ones; below, paused ones get the rest
+
+
+class Cooldown(Struct, frozen=True):
+    """What pauses a target, for how long, and how it comes back."""
+
+    base_s: float = 30.0  # longer than a restart of a serving process; doubles up to the maximum (G-058)
     max_s: float = 300.0  # short enough that a recovered target is found again within a coffee
     jitter_ratio: float = 0.2  # upward only, so that replicas do not return in the same second (A-17)
     fault_threshold: int = 3  # one transient error never pauses (A-06), three in a row do (A-04)
     confirm_window_s: float = 60.0  # two callers within this time confirm a fault of ours
     shared_window_s: float = 600.0  # a target with two callers in this time is shared (I19)
+    on_429: On429 = On429.ESCALATE
+    closing_successes: int = 1  # of probes in a row
+    slow_start_s: float = 20.0  # a flood would knock over what has just recovered; never longer than the pause was
+    failures: PeerRule | None = None  # None: only faults in a row pause
+    rate_limits: PeerRule | None = None
+    ejection: Ejection | None = None  # None: any number may be paused
+
+
+STRICT = Cooldown()  # a target that misbehaves is left out: whoever names an order or shares wants no experiments
+MARKET = Cooldown(
+    base_s=10.0,  # price keeps traffic off before a pause does, so pauses may be short
+    fault_threshold=5,
+    on_429=On429.RETRY_AFTER_ONLY,  # a fixed pause would throw away most of a target whose limit is a little short
+    closing_successes=3,
+    failures=PeerRule(0.25, 5.0),
+    rate_limits=PeerRule(0.5, 5.0),
+    ejection=Ejection(),
+)
 
 
 class Retry(Struct, frozen=True):

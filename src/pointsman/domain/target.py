@@ -60,6 +60,14 @@ class Provider(Struct, frozen=True, eq=False):
     counts_tokens: bool = False  # of Messages requests, without answering them
 
 
+class Limits(Struct, frozen=True):
+    """What may be sent to one target at most, whatever it could take; None: no limit."""
+
+    max_concurrent: int | None = None  # requests in flight
+    max_rps: float | None = None  # requests per second
+    max_tpm: int | None = None  # tokens per minute, input and output
+
+
 class Target(Struct, frozen=True, eq=False):
     """One place a request can be sent: a provider account plus an upstream model. Equal only to itself."""
 
@@ -71,6 +79,8 @@ class Target(Struct, frozen=True, eq=False):
     has_credential: bool = True  # False: its provider wants a key and none is configured
     price: Price | None = None  # None: not known, never "free"
     traits: Traits = Traits()
+    limits: Limits | None = None  # None: only what is learned
+    flagged: bool = False  # its model does far worse than it should, by the benchmark in the configuration
 
 
 class Member(Struct, frozen=True):

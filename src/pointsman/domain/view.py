@@ -6,6 +6,7 @@ from msgspec import Struct
 
 TYPICAL_INPUT_TOKENS = 1_000  # what latencies and scores are shown for
 TYPICAL_OUTPUT_TOKENS = 200
+RARE_RATIO = 0.002  # of bad ends, before any is known: nobody never fails
 
 
 class Breaker(StrEnum):
@@ -20,9 +21,19 @@ class PauseCause(StrEnum):
     """Why a target is paused."""
 
     FAULTS = "faults"
+    OUTLIER = "outlier"  # far worse than its peers
     RATE_LIMIT = "rate_limit"
     CREDENTIAL = "credential"
     MISSING = "missing"
+
+
+class Limit(StrEnum):
+    """A limit that lets nothing more through."""
+
+    MAX_CONCURRENT = "max_concurrent"
+    MAX_RPS = "max_rps"
+    MAX_TPM = "max_tpm"
+    PROVIDER = "provider_limit"  # the provider has said that nothing is left
 
 
 class Signal(StrEnum):
@@ -32,6 +43,7 @@ class Signal(StrEnum):
     TTFT = "ttft"
     TTFB = "ttfb"
     FAILURES = "failures"
+    RATE_LIMITS = "rate_limits"
 
 
 class Measured(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -44,6 +56,8 @@ class Measured(Struct, frozen=True, gc=False, omit_defaults=True):
     unary_s: float | None = None  # a whole answer of usual length
     ttfb_s: float | None = None  # first byte: the latest peak, on its way back to what is typical
     failure_ratio: float | None = None  # share of attempts that fail
+    rate_limited_ratio: float | None = None  # share of attempts that a rate limit refuses
+    broken_ratio: float = RARE_RATIO  # share of answers to requests with tools that nobody can use: none is judged yet
 
 
 class TargetView(Struct, frozen=True):
@@ -54,12 +68,22 @@ class TargetView(Struct, frozen=True):
     paused_until: float = 0.0  # monotonic seconds; meaningless while closed
     is_probing: bool = False  # half-open, and its only probe is on its way
     is_probe_overdue: bool = False  # half-open for so long that also a request whose session is elsewhere may probe
+    is_readmitted: bool = False  # paused, but what is live cannot carry the load: its gate says how much it gets
+    gate: float = 1.0  # probability that it is admitted to a decision: the product of all limits; 0 excludes
+    limit: Limit | None = None  # the one that excludes it
+    limited_until: float = 0.0  # monotonic seconds of the soonest moment at which it may not
+    flagged: bool = False  # its answers are known to be bad: exploration only, where a strategy explores by money
+
+    @property
+    def is_calm(self) -> bool:
+        """Nothing keeps traffic from it."""
+        return self.breaker is Breaker.CLOSED and self.gate == 1.0
 
 
 class GroupView(Struct, frozen=True):
     """One group at one instant; both tuples follow the order of the group's members."""
 
-    is_calm: bool  # every breaker is closed
+    is_calm: bool  # every target is
     targets: tuple[TargetView, ...]
     turn_credits: tuple[float, ...]  # smooth weighted round robin: what each member is owed
     measured: tuple[Measured, ...] = ()  # in the same order; empty: the strategy reads no signal

@@ -35,6 +35,7 @@ class DecisionNote(Struct, frozen=True, gc=False):
     scores: Scores | None = None  # None: the strategy compares nothing, or did not run
     pin: PinUse | None = None  # None: the request has no session that the policy cares for
     fallback: str | None = None  # the group that was turned to; None: the one that was asked for
+    gates: dict[str, float] = {}  # target id -> probability that it is admitted, where that is below 1
 
 
 class DecisionRecord(Struct, frozen=True, gc=False):

@@ -5,12 +5,13 @@ import asyncio
 from msgspec import Struct
 
 from pointsman.dialects.codec import Codec
-from pointsman.domain.outcome import Outcome, OutcomeClass, ProviderError, Usage
+from pointsman.domain.outcome import Outcome, OutcomeClass, ProviderError, ToldLimit, Usage
 from pointsman.domain.ports import Clock
 from pointsman.http1.client import WireFailure, WireFault
 from pointsman.http1.limits import UpstreamLimits
 from pointsman.http1.reply import ReadFlow
 from pointsman.http1.response_head import ResponseHead
+from pointsman.routing import limit_headers
 from pointsman.routing.outcomes import Verdict, verdict, verdict_in_band
 from pointsman.routing.retry_after import retry_after_s
 from pointsman.upstream.faults import CLASS_BY_FAULT
@@ -82,15 +83,23 @@ class BaseAnswer:
     def _outcome(self, fault: Fault | None, *, committed: bool) -> Outcome:
         ttfb_s, ttft_s, duration_s = self._ttfb_s, self._ttft_s, self._clock.now() - self._began_at
         if fault is None:
-            return Outcome(_SERVED, "", OK, None, False, None, committed, ttfb_s, ttft_s, duration_s, self.usage)
+            return Outcome(
+                _SERVED, "", OK, None, False, None, committed, ttfb_s, ttft_s, duration_s, self.usage, self._told(),
+            )  # fmt: skip
         return Outcome(
             fault.outcome_class, fault.detail, self.status, fault.error, fault.confirmed, self._retry_after_s(),
-            committed, ttfb_s, ttft_s, duration_s, self.usage,
+            committed, ttfb_s, ttft_s, duration_s, self.usage, self._told(),
         )  # fmt: skip
 
     def gone(self, detail: str) -> Outcome:
         """The caller left, or the gateway ends: says nothing about the target."""
         return self._outcome(Fault(OutcomeClass.CALLER_GONE, detail), committed=self.has_content)
+
+    def _told(self) -> tuple[ToldLimit, ...]:
+        head = self.head
+        if head is None or limit_headers.MARK not in head.headers.lowered:
+            return ()
+        return limit_headers.told_limits(head.get, self._clock.utc())
 
     def _retry_after_s(self) -> float | None:
         if self.head is None:

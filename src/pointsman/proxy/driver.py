@@ -40,10 +40,10 @@ async def drive(exchange: Exchange, call: Sender, board: SignalBoard, clock: Clo
             outcome = call.conclude(await call.send(command.target, lease))
         except BaseException as error:
             outcome = call.abandoned("caller_gone" if isinstance(error, asyncio.CancelledError) else "internal_error")
-            board.record(lease, outcome, clock.now(), exchange.current.policy.cooldown)
+            board.record(lease, outcome, clock.now(), exchange.current)
             exchange.finished(outcome, clock.now())
             raise
         now = clock.now()
-        board.record(lease, outcome, now, exchange.current.policy.cooldown)
+        board.record(lease, outcome, now, exchange.current)
         command = exchange.finished(outcome, now)
     return command

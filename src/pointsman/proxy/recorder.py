@@ -98,7 +98,7 @@ def _note(decision: Decision, asked: str) -> DecisionNote:
         )
     return DecisionNote(
         pick.mode, pick.target.id, pick.propensity, decision.candidates, decision.shares, excluded, decision.estimates,
-        decision.scores, decision.pin, fallback,
+        decision.scores, decision.pin, fallback, {**decision.gates},
     )  # fmt: skip
 
 

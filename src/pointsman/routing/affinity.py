@@ -10,10 +10,12 @@ from pointsman.domain.decision import AffinityOutcome, Decision, DecisionMode, E
 from pointsman.domain.policy import Affinity, AffinityMode, PinRecord
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.view import Breaker, GroupView
+from pointsman.routing.availability import RULE_OF_LIMIT
 
 STAYS_WITHIN = 1.1  # times the best price: for less than a tenth a session does not wander (hysteresis)
 DEARER = "dearer"  # why an economic pin is released; every other reason is the name of an exclusion
 
+_PASSES = frozenset((Exclusion.TRIED, Exclusion.HELD_BACK, *RULE_OF_LIMIT.values()))  # the next turn may be there again
 _FIRM = frozenset((AffinityMode.STRICT, AffinityMode.PREFIX))  # no cheaper or faster rival takes their pins (G-082)
 
 
@@ -61,7 +63,7 @@ def _of_pinned(decision: Decision, view: GroupView, home: int) -> tuple[Affinity
     if view.targets[home].breaker is not Breaker.CLOSED:
         return AffinityOutcome.RELEASED, Exclusion.PAUSED  # also when it was tried: this request may have paused it
     rule = next((excluded.rule for excluded in decision.excluded if excluded.target_id == target.id), None)
-    if rule is Exclusion.TRIED or pick.mode is DecisionMode.PROBE:
+    if rule in _PASSES or pick.mode is DecisionMode.PROBE:
         return AffinityOutcome.SKIPPED, None
     return AffinityOutcome.RELEASED, DEARER if rule is None else rule
 

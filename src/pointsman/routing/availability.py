@@ -1,10 +1,23 @@
 """Step 4: which eligible targets can take the request now?"""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from msgspec import Struct
 
 from pointsman.domain.decision import Excluded, Exclusion
+from pointsman.domain.ports import Rng
 from pointsman.domain.target import Member, ModelGroup
-from pointsman.domain.view import Breaker, GroupView, TargetView
+from pointsman.domain.view import Breaker, GroupView, Limit, TargetView
+
+RULE_OF_LIMIT: Mapping[Limit, Exclusion] = MappingProxyType(
+    {
+        Limit.MAX_CONCURRENT: Exclusion.MAX_CONCURRENT,
+        Limit.MAX_RPS: Exclusion.MAX_RPS,
+        Limit.MAX_TPM: Exclusion.MAX_TPM,
+        Limit.PROVIDER: Exclusion.PROVIDER_LIMIT,
+    }
+)
 
 
 class Availability(Struct, frozen=True, gc=False):
@@ -22,7 +35,7 @@ def split(group: ModelGroup, eligible: tuple[int, ...], view: GroupView, tried: 
     rules = {index: exclusion(group.members[index], view.targets[index], tried) for index in eligible}
     free = [index for index, rule in rules.items() if rule is None]
     return Availability(
-        tuple(index for index in free if view.targets[index].breaker is Breaker.CLOSED),
+        tuple(index for index in free if view.targets[index].breaker is not Breaker.HALF_OPEN),
         tuple(index for index in free if view.targets[index].breaker is Breaker.HALF_OPEN),
         tuple(Excluded(group.members[index].target.id, rule) for index, rule in rules.items() if rule is not None),
     )
@@ -32,6 +45,15 @@ def exclusion(member: Member, view: TargetView, tried: frozenset[str]) -> Exclus
     """The rule that keeps a target from taking the request now, or None."""
     if member.target.id in tried:
         return Exclusion.TRIED
-    if view.breaker is Breaker.OPEN:
+    if view.breaker is Breaker.OPEN and not view.is_readmitted:
         return Exclusion.PAUSED
-    return Exclusion.PROBING if view.is_probing else None
+    if view.is_probing:
+        return Exclusion.PROBING
+    return None if view.limit is None else RULE_OF_LIMIT[view.limit]
+
+
+def admitted(open_: tuple[int, ...], view: GroupView, rng: Rng, kept: int | None = None) -> tuple[int, ...]:
+    """Those that their gates let through, and `kept`; nobody: the one with the widest gate."""
+    gates = {index: view.targets[index].gate for index in open_}
+    through = tuple([index for index, gate in gates.items() if gate >= 1.0 or index == kept or rng.random() < gate])
+    return through or (max(open_, key=gates.__getitem__),)

@@ -10,12 +10,14 @@ from msgspec import Struct, structs
 
 from pointsman.domain.decision import EXCLUSION_TEXT, Decision, Exclusion
 from pointsman.domain.view import Breaker, GroupView, TargetView
+from pointsman.routing.availability import RULE_OF_LIMIT
 
 MAX_LINE_CHARS = 1_000  # fits into a header of any server and proxy, with room for the others
 
 Number = float | str | bool | None
 
 _TOLD_APART = frozenset(("group", "pick", "candidates", "excluded"))  # fields of a decision that are no numbers
+_PASSES = frozenset((Exclusion.PAUSED, *RULE_OF_LIMIT.values()))
 _OF_ONE = {"shares": "share", "turn_credits": "turn_credit"}  # many numbers -> what one of them is called
 _UNITS: tuple[tuple[str, str, str], ...] = (  # how a name ends, how its number is written, what is left of the name
     ("share", "{:.0%}", "share"),
@@ -66,7 +68,7 @@ def _state(seen: Mapping[str, Any], in_flight: int, now: float) -> dict[str, Num
         if name.endswith("_until"):
             state[name.removesuffix("_until") + "_for_s"] = round(max(value - now, 0.0), 3)
         else:
-            state[name] = value
+            state[name] = round(value, 3) if isinstance(value, float) else value
     return {**state, "in_flight": in_flight}
 
 
@@ -111,8 +113,10 @@ def _parts(decision: Decision, pauses: Mapping[str, str]) -> Iterator[str]:
         yield f"{name} {_listed(found)}"
     for excluded in decision.excluded:
         if pick is None or excluded.target_id != pick.target.id:  # in a panic the chosen one is excluded, too
-            left = pauses.get(excluded.target_id, "") if excluded.rule is Exclusion.PAUSED else ""
-            yield f"{excluded.target_id} out: {EXCLUSION_TEXT[excluded.rule]}{left}"
+            detail = pauses.get(excluded.target_id, "") if excluded.rule in _PASSES else ""
+            if excluded.rule is Exclusion.HELD_BACK:
+                detail = f", {decision.gates[excluded.target_id]:.0%} get through"
+            yield f"{excluded.target_id} out: {EXCLUSION_TEXT[excluded.rule]}{detail}"
 
 
 def _listed(numbers: Mapping[str, Number]) -> str:
@@ -121,7 +125,10 @@ def _listed(numbers: Mapping[str, Number]) -> str:
 
 def _numbers(decision: Decision) -> dict[str, dict[str, Number]]:
     """What was compared, by candidate."""
-    return dict(zip(decision.candidates, _by_item(decision, len(decision.candidates)), strict=True))
+    numbers = dict(zip(decision.candidates, _by_item(decision, len(decision.candidates)), strict=True))
+    for name in numbers.keys() & decision.gates:
+        numbers[name]["gate"] = decision.gates[name]
+    return numbers
 
 
 def _by_item(of: Struct, count: int) -> list[dict[str, Number]]:
@@ -151,9 +158,11 @@ def _columns(of: Struct, count: int) -> Iterator[tuple[str, Sequence[Number]]]:
 
 
 def _pauses(decision: Decision, view: GroupView, now: float) -> dict[str, str]:
-    """How long the pauses of a group's targets last, and why."""
-    return {
-        member.target.id: f", {seen.paused_until - now:.0f} s left (cause: {seen.pause_cause})"
-        for member, seen in zip(decision.group.members, view.targets, strict=True)
-        if seen.breaker is Breaker.OPEN
-    }
+    """How long the pauses of a group's targets last, and why; or their limits."""
+    found = {}
+    for member, seen in zip(decision.group.members, view.targets, strict=True):
+        if seen.breaker is Breaker.OPEN:
+            found[member.target.id] = f", {seen.paused_until - now:.0f} s left (cause: {seen.pause_cause})"
+        elif seen.limit is not None:
+            found[member.target.id] = f", {max(seen.limited_until - now, 0.0):.3g} s left"
+    return found

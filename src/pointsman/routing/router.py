@@ -4,7 +4,7 @@ The steps, each in its own file: 1 resolve (before this call), 2 tier, 3 eligibi
 6 score and shares, 7 pick. Tier has no rule yet.
 """
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import (
@@ -15,6 +15,7 @@ from pointsman.domain.decision import (
     Effects,
     Estimate,
     Excluded,
+    Exclusion,
     Picked,
     Scores,
 )
@@ -57,7 +58,16 @@ def decide(
         return Decision(group, pick=None, excluded=excluded)
     if len(eligible.members) == 1:  # nothing to choose: no strategy runs, no state advances (G-081)
         return _only(group, found.open[0], excluded, DecisionMode.SINGLE, NO_EFFECTS)
-    return _picked(ask, _field(group, found.open), view, excluded, rng, lengths, home)
+    gates = {group.members[i].target.id: view.targets[i].gate for i in found.open if view.targets[i].gate < 1.0}
+    if not gates:
+        return _picked(ask, _field(group, found.open), view, excluded, rng, lengths, home)
+    candidates = found.open
+    if STRATEGIES[group.policy.decides].draws_gates:
+        kept = home if affinity.is_firm(group) else None  # a session stays with what is well, however narrow its gate
+        candidates = availability.admitted(found.open, view, rng, kept)
+        held_back = [group.members[index].target.id for index in found.open if index not in candidates]
+        excluded += tuple([Excluded(target_id, Exclusion.HELD_BACK) for target_id in held_back])
+    return structs.replace(_picked(ask, _field(group, candidates), view, excluded, rng, lengths, home), gates=gates)
 
 
 def _probed(group: ModelGroup, found: availability.Availability, view: GroupView, home: int | None) -> int | None:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from msgspec import Struct, structs
 
 from pointsman.domain.decision import DecisionMode
-from pointsman.domain.policy import AffinityMode, Detail, RoutingPolicy
+from pointsman.domain.policy import STRICT, AffinityMode, Cooldown, Detail, RoutingPolicy
 from pointsman.domain.target import Target
 from pointsman.domain.view import Signal
 from pointsman.routing.pickers import PICKERS, Picker
@@ -24,6 +24,8 @@ class Strategy(Struct, frozen=True):
     affinity: AffinityMode = AffinityMode.OFF  # of groups that do not name one
     remembers_sessions: bool = False  # the scorer wants to know which target answered the session last
     compares_prefixes: bool = False  # and how much of the prompt each one knows; else only for prices that depend on it
+    cooldown: Cooldown = STRICT
+    draws_gates: bool = True  # False: the scorer reads the gates itself, and so whoever is not excluded is a candidate
 
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(

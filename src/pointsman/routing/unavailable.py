@@ -8,10 +8,13 @@ from pointsman.domain.decision import Decision, Exclusion
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.policy import OnAllUnavailable
 from pointsman.domain.view import GroupView, PauseCause
+from pointsman.routing.availability import RULE_OF_LIMIT
 
 PROBE_RECHECK_S = 0.1  # how long a probe's verdict is waited for before looking again
 
-_COMES_BACK = frozenset((Exclusion.PAUSED, Exclusion.PROBING))
+_PAUSED = frozenset((Exclusion.PAUSED, Exclusion.PROBING))
+_COMES_BACK = _PAUSED | frozenset(RULE_OF_LIMIT.values())
+_MAY_BE_OVER = frozenset((PauseCause.FAULTS, PauseCause.OUTLIER))  # before the pause is
 _OUR_FAULT = frozenset((PauseCause.CREDENTIAL, PauseCause.MISSING))
 
 
@@ -41,17 +44,18 @@ def advise(decision: Decision, view: GroupView, *, now: float, wait_limit: float
     mode = decision.group.policy.on_all_unavailable
     members = decision.group.members
     rules = {excluded.target_id: excluded.rule for excluded in decision.excluded}
-    paused = [index for index, member in enumerate(members) if rules.get(member.target.id) in _COMES_BACK]
-    soonest = min((_returns_at(view, index, now) for index in paused), default=None)
+    returning = [index for index, member in enumerate(members) if rules.get(member.target.id) in _COMES_BACK]
+    soonest = min((_returns_at(view, index, now) for index in returning), default=None)
     latest = deadline if mode is OnAllUnavailable.WAIT else min(deadline, wait_limit)
     if soonest is not None and soonest <= latest and mode in (OnAllUnavailable.AUTO, OnAllUnavailable.WAIT):
         return WaitUntil(soonest)
     if mode in (OnAllUnavailable.AUTO, OnAllUnavailable.TRY):
-        faulty = [index for index in paused if view.targets[index].pause_cause is PauseCause.FAULTS]
+        paused = [index for index in returning if rules[members[index].target.id] in _PAUSED]
+        faulty = [index for index in paused if view.targets[index].pause_cause in _MAY_BE_OVER]
         least_bad = faulty or (paused if mode is OnAllUnavailable.TRY else [])
         if least_bad:
             return TryAnyway(min(least_bad, key=lambda index: view.targets[index].paused_until))
-    return Refuse(_refusal(decision, view, paused, None if soonest is None else soonest - now))
+    return Refuse(_refusal(decision, view, returning, None if soonest is None else soonest - now))
 
 
 def soonest_return_s(view: GroupView, members: Sequence[int], now: float) -> float:
@@ -61,12 +65,13 @@ def soonest_return_s(view: GroupView, members: Sequence[int], now: float) -> flo
 
 def _returns_at(view: GroupView, index: int, now: float) -> float:
     target = view.targets[index]
-    return now + PROBE_RECHECK_S if target.is_probing else target.paused_until
+    return now + PROBE_RECHECK_S if target.is_probing else max(target.paused_until, target.limited_until)
 
 
-def _refusal(decision: Decision, view: GroupView, paused: Sequence[int], soonest_s: float | None) -> GatewayError:
+def _refusal(decision: Decision, view: GroupView, returning: Sequence[int], soonest_s: float | None) -> GatewayError:
     name = decision.group.name
-    causes = {view.targets[index].pause_cause for index in paused}
+    seen = [view.targets[index] for index in returning]
+    causes = {target.pause_cause if target.limit is None else PauseCause.RATE_LIMIT for target in seen}
     if causes <= _OUR_FAULT:
         return misconfigured(name)
     if causes - _OUR_FAULT == {PauseCause.RATE_LIMIT}:
@@ -85,5 +90,5 @@ def misconfigured(name: str) -> GatewayError:
 
 
 def rate_limited(name: str, soonest_s: float | None) -> GatewayError:
-    message = f"Every target of '{name}' is rate limiting this gateway; retry after the time given."
+    message = f"Every target of '{name}' is at a limit of its requests; retry after the time given."
     return GatewayError(ErrorKind.UPSTREAM_RATE_LIMITED, message, retry_after_s=soonest_s or 1.0)

@@ -1,25 +1,30 @@
 """The signal board: what a node has learned, by target identity and by group (pure)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pointsman.domain.ask import Ask
 from pointsman.domain.conversation import Session
 from pointsman.domain.decision import Effects
-from pointsman.domain.outcome import Outcome, Usage
-from pointsman.domain.policy import Cooldown, Detail
+from pointsman.domain.outcome import LimitedUnit, Outcome, OutcomeClass, Usage
+from pointsman.domain.policy import Detail
 from pointsman.domain.ports import Rng
 from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import ModelGroup, Target
-from pointsman.domain.view import GroupView, LengthView, TargetView
+from pointsman.domain.view import GroupView, LengthView, Signal, TargetView
+from pointsman.signals import peers
+from pointsman.signals.ejection import Budget, with_overflow
 from pointsman.signals.lengths import Lengths
 from pointsman.signals.measure import measured
 from pointsman.signals.pins import Pins
 from pointsman.signals.prompt_cache import PromptCache
+from pointsman.signals.ratios import RATE_LIMITS
 from pointsman.signals.retry_budget import RetryBudget
 from pointsman.signals.target_state import Lease, TargetState
 from pointsman.signals.tracks import Tracks
 
-_CLOSED = TargetView()
+_UNKNOWN = Tracks()  # of a target that was never used; never fed
+_CALM = {flagged: TargetView(flagged=flagged) for flagged in (False, True)}
+_NO_FAULTS = frozenset((OutcomeClass.OK, OutcomeClass.CALLER_GONE, OutcomeClass.CALLER_FAULT))
 _UNSEEN_CACHE = PromptCache()  # of a target that has read nothing; never fed
 
 
@@ -29,9 +34,11 @@ class _GroupState:
         self.budget = RetryBudget()
         self.pins = Pins()
         self.served = 0  # requests; counted for strategies that read signals
-        self.calm_view = GroupView(is_calm=True, targets=(_CLOSED,) * len(group.members), turn_credits=_nothing(group))
+        self.ejections = Budget()
+        self.keys = frozenset([member.target.state_key for member in group.members])
+        calm = tuple([_CALM[member.target.flagged] for member in group.members])
+        self.calm_view = GroupView(is_calm=True, targets=calm, turn_credits=_nothing(group))
         self.calm_view_of = group
-        self.has_calm_view = not group.policy.reads  # else no two views are equal
 
 
 class SignalBoard:
@@ -43,19 +50,28 @@ class SignalBoard:
         self._groups: dict[str, _GroupState] = {}
         self._lengths = Lengths()
         self._caches: dict[str, PromptCache] = {}  # by state_key; bounded by `keep`
-        self._unsettled: set[TargetState] = set()  # not closed: while it is empty no target has to be looked at
+        self._unsettled: set[str] = set()  # keys of states that are not settled: only their groups are looked at
 
     def view(self, group: ModelGroup, now: float) -> GroupView:
         """All numbers of a group at one instant. Changes nothing."""
         state = self._groups.get(group.name)
-        has_credits = state is not None and bool(state.turn_credits)
-        if state is not None and not has_credits and not self._unsettled and state.calm_view_of is group:
-            return state.calm_view if state.has_calm_view else self._measured(group, state.calm_view, now)
-        views = tuple([self.target_view(member.target, now) for member in group.members])
-        owed = state.turn_credits if state is not None else {}
-        turn_credits = tuple([owed.get(member.target.id, 0.0) for member in group.members])
-        view = GroupView(all(seen is _CLOSED for seen in views), views, turn_credits)
+        if state is None or state.calm_view_of is not group or not self._unsettled.isdisjoint(state.keys):
+            view = self._unsettled_view(group, {} if state is None else state.turn_credits, now)
+        elif state.turn_credits:
+            view = GroupView(
+                is_calm=True, targets=state.calm_view.targets, turn_credits=_owed(state.turn_credits, group)
+            )
+        else:
+            view = state.calm_view
         return self._measured(group, view, now) if group.policy.reads else view
+
+    def _unsettled_view(self, group: ModelGroup, turn_credits: Mapping[str, float], now: float) -> GroupView:
+        """Every target is looked at."""
+        views = tuple([self.target_view(member.target, now) for member in group.members])
+        ejection = group.policy.cooldown.ejection
+        if ejection is not None:
+            views = with_overflow(views, list(self._states(group).values()), ejection)
+        return GroupView(all(seen.is_calm for seen in views), views, _owed(turn_credits, group))
 
     def _measured(self, group: ModelGroup, view: GroupView, now: float) -> GroupView:
         states = [self._targets.get(member.target.state_key) for member in group.members]
@@ -93,14 +109,28 @@ class SignalBoard:
         """An attempt begins; its lease counts as in flight until `record`. Without `facts` no time is learned."""
         state = self._targets.get(target.state_key)
         if state is None:
-            state = self._targets[target.state_key] = TargetState()
+            state = self._new_state(target)
         return state.begin(caller, now, is_probe=is_probe, facts=facts)
 
-    def record(self, lease: Lease, outcome: Outcome, now: float, policy: Cooldown) -> None:
+    def record(self, lease: Lease, outcome: Outcome, now: float, group: ModelGroup) -> None:
         """An attempt ended: every one is recorded exactly once, also failed and cancelled ones (A-02)."""
         state = lease.state
-        if state.end(lease, outcome, now, self._rng, policy):
-            (self._unsettled.discard if state.is_closed else self._unsettled.add)(state)
+        if state.end(lease, outcome, now):
+            self._judge(state, lease, outcome, now, group)
+            (self._unsettled.discard if state.is_settled else self._unsettled.add)(state.key)
+
+    def _judge(self, state: TargetState, lease: Lease, outcome: Outcome, now: float, group: ModelGroup) -> None:
+        policy, is_outlier, is_needed = group.policy.cooldown, False, False
+        if policy.ejection is not None and outcome.outcome_class not in _NO_FAULTS:
+            states = self._states(group)
+            tracks = [_UNKNOWN if each is None or each.tracks is None else each.tracks for each in states.values()]
+            is_outlier = state.key in states and peers.is_outlier(tracks, list(states).index(state.key), policy, now)
+            is_needed = self._group(group).ejections.is_needed(state.key, states, now, policy.ejection)
+        state.judge(lease, outcome, now, self._rng, policy, is_outlier=is_outlier, is_needed=is_needed)
+
+    def _states(self, group: ModelGroup) -> dict[str, TargetState | None]:
+        """Of the members, in their order; None: never used."""
+        return {member.target.state_key: self._targets.get(member.target.state_key) for member in group.members}
 
     def expected(self, group: ModelGroup, ask: Ask, now: float) -> LengthView:
         """How long a request is going to be, for strategies that compare prices. Changes nothing."""
@@ -146,29 +176,55 @@ class SignalBoard:
         named = {group.name: group for group in groups}
         keys = {member.target.state_key for group in named.values() for member in group.members}
         self._targets = {key: state for key, state in self._targets.items() if key in keys or state.in_flight}
-        self._unsettled.intersection_update(self._targets.values())
+        self._unsettled.intersection_update(self._targets)
         self._lengths.keep(named)
         self._caches = {key: cache for key, cache in self._caches.items() if key in keys}
         self._groups = {name: _renewed(state, named[name]) for name, state in self._groups.items() if name in named}
         for group in named.values():
             self._measure(group)
+            self._limit(group)
 
     def target_view(self, target: Target, now: float) -> TargetView:
         state = self._targets.get(target.state_key)
-        return _CLOSED if state is None or state.is_closed else state.view(now)
+        return _CALM[target.flagged] if state is None or state.is_settled else state.view(now, flagged=target.flagged)
+
+    def caps(self, target: Target, now: float) -> dict[LimitedUnit, float]:
+        """Learned limits of a target, per second."""
+        state = self._targets.get(target.state_key)
+        return {} if state is None else state.caps(now)
 
     def _measure(self, group: ModelGroup) -> None:
         """From now on keep what the group's strategy reads; attempts for any group count."""
         if group.policy.reads:
             for member in group.members:
-                state = self._targets.setdefault(member.target.state_key, TargetState())
-                state.tracks = state.tracks or Tracks()
+                state = self._targets.get(member.target.state_key) or self._new_state(member.target)
+                tracks = state.tracks = state.tracks or Tracks()
+                if Signal.RATE_LIMITS in group.policy.reads:
+                    tracks.rate_limits = tracks.rate_limits or RATE_LIMITS.new()
+
+    def _limit(self, group: ModelGroup) -> None:
+        """From now on the limits of the configuration are those of the group's targets."""
+        for target in [member.target for member in group.members]:
+            state = self._targets.get(target.state_key)
+            if state is None and target.limits is not None:
+                self._new_state(target)
+            elif state is not None and state.limits != target.limits:
+                state.limit_to(target.limits)
+                (self._unsettled.discard if state.is_settled else self._unsettled.add)(state.key)
+
+    def _new_state(self, target: Target) -> TargetState:
+        state = self._targets[target.state_key] = TargetState(target.state_key)
+        if target.limits is not None:
+            state.limit_to(target.limits)
+            self._unsettled.add(state.key)
+        return state
 
     def _group(self, group: ModelGroup) -> _GroupState:
         state = self._groups.get(group.name)
         if state is None:
             state = self._groups[group.name] = _GroupState(group)
             self._measure(group)
+            self._limit(group)
         return state
 
 
@@ -177,7 +233,8 @@ def _renewed(state: _GroupState, group: ModelGroup) -> _GroupState:
     if state.calm_view_of is group:
         return state
     renewed = _GroupState(group)
-    renewed.budget, renewed.served, renewed.pins = state.budget, state.served, state.pins
+    renewed.budget, renewed.served, renewed.ejections = state.budget, state.served, state.ejections
+    renewed.pins = state.pins
     if _weights(group) == _weights(state.calm_view_of):
         renewed.turn_credits = state.turn_credits
     return renewed
@@ -186,6 +243,10 @@ def _renewed(state: _GroupState, group: ModelGroup) -> _GroupState:
 def _weights(group: ModelGroup) -> dict[str, float]:
     """What turns are counted in: credits owed under other weights could starve a target for a thousand turns."""
     return {member.target.state_key: member.weight for member in group.members}
+
+
+def _owed(turn_credits: Mapping[str, float], group: ModelGroup) -> tuple[float, ...]:
+    return tuple([turn_credits.get(member.target.id, 0.0) for member in group.members])
 
 
 def _nothing(group: ModelGroup) -> tuple[float, ...]:

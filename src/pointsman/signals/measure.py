@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from pointsman.domain.view import TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS, Measured, Signal
-from pointsman.signals.failures import failure_ratios
 from pointsman.signals.overdue import NONE_OVERDUE, Overdue, overdue
+from pointsman.signals.ratios import FAILURES, RATE_LIMITS
 from pointsman.signals.slowness import (
     Slowness,
     slowness_at,
@@ -15,6 +15,7 @@ from pointsman.signals.slowness import (
 )
 from pointsman.signals.target_state import TargetState
 from pointsman.signals.tracks import Tracks
+from pointsman.signals.two_tracks import NOTHING
 
 _USUAL_TTFT_S = usual_ttft_s(TYPICAL_INPUT_TOKENS)
 _USUAL_UNARY_S = usual_unary_s(TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS)
@@ -51,17 +52,22 @@ def measured(states: Sequence[TargetState | None], reads: frozenset[Signal], now
     tracks = [_UNKNOWN if state is None or state.tracks is None else state.tracks for state in states]
     times = _latencies(tracks, now) if Signal.TTFT in reads else _ttfbs(tracks, now)
     ratios: Sequence[float | None] = [None] * len(states)
+    limited = ratios
     if Signal.FAILURES in reads:
-        ratios = failure_ratios([track.failures.at(now) for track in tracks])
+        ratios = FAILURES.means([track.failures.at(now) for track in tracks])
+    if Signal.RATE_LIMITS in reads:
+        limited = RATE_LIMITS.means([NOTHING if t.rate_limits is None else t.rate_limits.at(now) for t in tracks])
     found = []
-    for state, track, expected, ratio in zip(states, tracks, times, ratios, strict=True):
+    for state, track, expected, ratio, limited_ratio in zip(states, tracks, times, ratios, limited, strict=True):
         in_flight, late = 0, NONE_OVERDUE
         if state is not None:
             in_flight = state.in_flight
             if state.waiting:
                 late = overdue(state.waiting, expected.slowness(), now)
         seen = expected.beside(late, reads) if late.count else expected
-        found.append(Measured(in_flight, late.count, track.samples, seen.ttft_s, seen.unary_s, seen.ttfb_s, ratio))
+        found.append(Measured(
+            in_flight, late.count, track.samples, seen.ttft_s, seen.unary_s, seen.ttfb_s, ratio, limited_ratio,
+        ))  # fmt: skip
     return tuple(found)
 
 

@@ -33,7 +33,7 @@ def usual_unary_s(input_tokens: float, output_tokens: float) -> float:
 def usual_s(facts: RequestFacts, usage: Usage | None) -> float:
     """Seconds a usual target needs for an answer like this one: until its first content, or as a whole."""
     counted = usage.input_tokens if usage is not None else None
-    input_tokens = _guessed_tokens(facts)
+    input_tokens = guessed_tokens(facts)
     if usage is not None and counted is not None:
         input_tokens = float(max(counted - (usage.cached_tokens or 0), 0))
     if facts.stream:
@@ -44,14 +44,15 @@ def usual_s(facts: RequestFacts, usage: Usage | None) -> float:
 
 def patient_s(facts: RequestFacts) -> float:
     """The same before anything is known of the answer: generous, as a long answer is no fault."""
-    input_tokens = _guessed_tokens(facts)
+    input_tokens = guessed_tokens(facts)
     if facts.stream:
         return usual_ttft_s(input_tokens)
     cap = facts.max_output_tokens
     return usual_unary_s(input_tokens, _LONG_OUTPUT_TOKENS if cap is None else min(max(cap, 0), _LONG_OUTPUT_TOKENS))
 
 
-def _guessed_tokens(facts: RequestFacts) -> float:
+def guessed_tokens(facts: RequestFacts) -> float:
+    """Input tokens, before a provider has counted them."""
     return min(facts.body_bytes / _BYTES_PER_TOKEN, _MAX_GUESSED_TOKENS)
 
 

@@ -1,15 +1,22 @@
 """Everything learned about one target, whichever groups use it (pure)."""
 
-from pointsman.domain.outcome import Outcome, OutcomeClass
+import math
+
+from pointsman.domain.outcome import LimitedUnit, Outcome, OutcomeClass
 from pointsman.domain.policy import Cooldown
 from pointsman.domain.ports import Rng
 from pointsman.domain.request import RequestFacts
+from pointsman.domain.target import Limits
 from pointsman.domain.view import TargetView
 from pointsman.signals.evidence import CallerEvidence
 from pointsman.signals.pauses import Attempt, Pauses
+from pointsman.signals.slowness import guessed_tokens
+from pointsman.signals.throttle import MIN_GATE, Gate, Throttle
 from pointsman.signals.tracks import Tracks
 
 _OK = OutcomeClass.OK  # an attribute of an enumeration is searched for each time
+_LIMITED = OutcomeClass.RATE_LIMITED
+_OPEN = Gate()
 
 
 class Lease:
@@ -28,9 +35,12 @@ class Lease:
 
 
 class TargetState:
-    """In flight, pauses, who uses it, and how fast it is."""
+    """In flight, pauses, limits, who uses it, and how fast it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: str = "") -> None:
+        self.key = key  # of the target
+        self.limits: Limits | None = None  # of the configuration
+        self._throttle: Throttle | None = None  # None: no limit was ever met, told or configured
         self.tracks: Tracks | None = None  # None: no strategy reads them
         self._leases: set[Lease] = set()  # in flight is their number: it cannot leak past its scope
         self.waiting: dict[Lease, None] = {}  # those without content yet, the oldest first
@@ -47,10 +57,32 @@ class TargetState:
         """No pause, and none to recover from: traffic flows."""
         return self._pauses.cause is None
 
+    @property
+    def is_spared(self) -> bool:
+        """It should be paused, but is needed."""
+        return self._pauses.is_spared
+
+    @property
+    def is_spent(self) -> bool:
+        """It was asked in spite of its pause, and failed again and again."""
+        return self._pauses.is_spent
+
+    @property
+    def is_settled(self) -> bool:
+        """Traffic flows, and nothing narrows it."""
+        return self._pauses.cause is None and self._pauses.slow_start is None and self._throttle is None
+
+    def limit_to(self, limits: Limits | None) -> None:
+        """What the configuration allows from now on; what was learned of other limits begins anew."""
+        self.limits = limits
+        self._throttle = None if limits is None else Throttle(-math.inf, limits)
+
     def begin(self, caller: str, now: float, *, is_probe: bool, facts: RequestFacts | None = None) -> Lease:
         """An attempt starts; a probe holds the only permit until it ends. Without `facts` no time is learned."""
         lease = Lease(self, caller, now, facts, is_probe=is_probe)
         self._leases.add(lease)
+        if self._throttle is not None:
+            self._throttle.sent(_tokens(facts), now)
         if self.tracks is not None:
             self.waiting[lease] = None
         self._callers.add(caller, now)
@@ -58,8 +90,8 @@ class TargetState:
             self._probe = lease
         return lease
 
-    def end(self, lease: Lease, outcome: Outcome, now: float, rng: Rng, policy: Cooldown) -> bool:
-        """An attempt ended; True: something may have been learned. Raises KeyError when it already had."""
+    def end(self, lease: Lease, outcome: Outcome, now: float) -> bool:
+        """An attempt ended; True: it is to be judged. Raises KeyError when it already had."""
         self._leases.remove(lease)
         if self.tracks is not None:
             self.waiting.pop(lease, None)
@@ -67,18 +99,50 @@ class TargetState:
                 self.tracks.observe(lease.facts, outcome, now)
         if self._probe is lease:
             self._probe = None
-        if outcome.outcome_class is _OK and self._pauses.is_spotless:
-            return False  # the usual end: nothing to clear
-        is_shared = self._callers.has_two_within(policy.shared_window_s, now)
-        attempt = Attempt(lease.caller, lease.started_at, is_target_shared=is_shared)
-        self._pauses.record(outcome, attempt, now, rng, policy)
-        return True
+        if outcome.outcome_class is not _OK or self._throttle is not None or outcome.told_limits:
+            return True
+        return not self._pauses.is_spotless  # else the usual end: nothing to clear
 
-    def view(self, now: float) -> TargetView:
+    def judge(
+        self, lease: Lease, outcome: Outcome, now: float, rng: Rng, policy: Cooldown, *,
+        is_outlier: bool = False, is_needed: bool = False,
+    ) -> None:  # fmt: skip
+        """What an attempt that has ended means for the next ones; see `Attempt`."""
+        is_shared = self._callers.has_two_within(policy.shared_window_s, now)
+        attempt = Attempt(lease.caller, lease.started_at, is_shared, is_outlier, is_needed)
+        self._pauses.record(outcome, attempt, now, rng, policy)
+        self._limit(lease, outcome, now)
+
+    def _limit(self, lease: Lease, outcome: Outcome, now: float) -> None:
+        if self._throttle is None:
+            if outcome.outcome_class is not _LIMITED and not outcome.told_limits:
+                return
+            self._throttle = Throttle(now, self.limits)
+        self._throttle.ended(outcome, _tokens(lease.facts), lease.started_at, now)
+        if self._throttle.is_over(now):
+            self._throttle = None
+
+    def view(self, now: float, *, flagged: bool = False) -> TargetView:
+        found = _OPEN if self._throttle is None else self._throttle.gate(len(self._leases), now)
+        gate = found.value
+        if found.limit is None:
+            gate = max(gate * self._pauses.gate(now), MIN_GATE)
         return TargetView(
             breaker=self._pauses.breaker(now),
             pause_cause=self._pauses.cause,
             paused_until=self._pauses.until,
             is_probing=self._probe is not None,
             is_probe_overdue=self._pauses.is_probe_overdue(now),
+            gate=gate,
+            limit=found.limit,
+            limited_until=found.until,
+            flagged=flagged,
         )
+
+    def caps(self, now: float) -> dict[LimitedUnit, float]:
+        """Learned limits per second."""
+        return {} if self._throttle is None else self._throttle.caps(now)
+
+
+def _tokens(facts: RequestFacts | None) -> float:
+    return 0.0 if facts is None else guessed_tokens(facts)

@@ -8,9 +8,10 @@ from typing import TypeGuard
 
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.request import RequestFacts
-from pointsman.signals.failures import new_failures
 from pointsman.signals.peak_ewma import PeakEwma
+from pointsman.signals.ratios import FAILURES
 from pointsman.signals.slowness import Slowness, usual_s
+from pointsman.signals.two_tracks import TwoTracks
 
 _TTFB_TAU_S = 10.0  # Finagle's and linkerd's: a peak is nearly forgotten after half a minute
 _OK_STATUS = 200
@@ -23,17 +24,20 @@ _FAILED: dict[OutcomeClass, float] = {
     OutcomeClass.MISSING: 1.0,
     OutcomeClass.UPSTREAM_FAULT: 1.0,
 }  # the others are about the request, its caller, or a limit: no evidence of reliability
+_RATE_LIMITED: dict[OutcomeClass, float] = {OutcomeClass.OK: 0.0, OutcomeClass.RATE_LIMITED: 1.0}
 
 
 class Tracks:
     """Kept for targets of groups whose strategy reads them."""
 
-    __slots__ = ("failures", "streams", "ttfb", "unary")
+    __slots__ = ("failures", "rate_limits", "served_at", "streams", "ttfb", "unary")
 
     def __init__(self) -> None:
         self.streams, self.unary = Slowness(), Slowness()
         self.ttfb = PeakEwma(_TTFB_TAU_S)
-        self.failures = new_failures()
+        self.failures = FAILURES.new()
+        self.served_at = -math.inf  # the latest success
+        self.rate_limits: TwoTracks | None = None  # None: no strategy reads them
 
     @property
     def samples(self) -> int:
@@ -49,6 +53,10 @@ class Tracks:
         has_failed = _FAILED.get(outcome.outcome_class)
         if has_failed is not None:
             self.failures.observe(has_failed, now)
+            if not has_failed:
+                self.served_at = now
+        if self.rate_limits is not None and outcome.outcome_class in _RATE_LIMITED:
+            self.rate_limits.observe(_RATE_LIMITED[outcome.outcome_class], now)
         slowness, usual = self.streams if facts.stream else self.unary, usual_s(facts, None)
         if outcome.outcome_class in _TIMED and _is_time(outcome.ttft_s):
             slowness.observe(outcome.ttft_s, usual_s(facts, outcome.usage), now)

@@ -18,7 +18,7 @@ from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Member, ModelGroup, Origin, Provider, Target
 from pointsman.domain.traits import Traits
-from pointsman.domain.view import Breaker, GroupView, LengthView, Measured, TargetView
+from pointsman.domain.view import GroupView, LengthView, Measured, TargetView
 from pointsman.routing.strategies import STRATEGIES, equipped
 
 DEFAULT_CREATED_UTC = 1_800_000_000
@@ -49,7 +49,7 @@ def traits(*able: str, unable: Iterable[str] = (), **known: object) -> Traits:
 def policy(strategy: str = "weighted", targets: Iterable[Target] = (), **overrides: object) -> RoutingPolicy:
     """A policy of a group of these targets with all defaults but the overrides."""
     usual = RoutingPolicy(strategy, "configured", affinity=Affinity(STRATEGIES[strategy].affinity))
-    return equipped(structs.replace(usual, **overrides), targets)
+    return structs.replace(equipped(structs.replace(usual, **overrides), targets), **overrides)
 
 
 def group(
@@ -119,7 +119,7 @@ def group_view(
     served: int = 0,
 ) -> GroupView:
     """Views in the order of the group's members; nobody is owed a turn, nothing was measured, unless it is given."""
-    is_calm = all(seen.breaker is Breaker.CLOSED for seen in targets)
+    is_calm = all(seen.is_calm for seen in targets)
     owed = (0.0,) * len(targets) if turn_credits is None else turn_credits
     return GroupView(is_calm, targets, owed, (Measured(0),) * len(targets) if measured is None else measured, served)
 

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from pointsman.config.rules import needs_key
 from pointsman.config.schema import ProviderEntry
-from pointsman.domain.policy import Timeouts
+from pointsman.domain.policy import STRICT, On429, Timeouts
 from tests.unit.config.samples import CHAT, HASH, HEAD, KEYS, LOCAL, VALID, load_text, problem, refused
 
 ELSEWHERE = ["0.0.0.0:5000", "'[::]:5000'", "10.0.0.1:5000", "gateway.example:5000"]
@@ -438,3 +439,35 @@ def test_economic_affinity_of_adaptive_groups_depends_on_the_selector(
         assert problem(tmp_path, text).path == "models.chat.affinity.mode"
     else:
         assert load_text(tmp_path, text).warnings == ()
+
+
+# --- benchmarks
+
+
+def test_expectation_without_a_score_is_a_warning(tmp_path: Path) -> None:
+    text = VALID.replace("kind: vllm", "kind: vllm, models: {small: {eval: {expected: 0.5}}}")
+
+    (warning,) = load_text(tmp_path, text).warnings
+
+    assert (warning.path, warning.fix) == ("providers.local.models.small.eval.expected", "Write `score`, too.")
+
+
+@pytest.mark.req("O-041")
+@pytest.mark.parametrize(("score", "flagged"), [(0.71, True), (0.73, False), (0.9, False)])
+def test_model_that_does_far_worse_than_it_should_is_flagged(tmp_path: Path, score: float, *, flagged: bool) -> None:
+    evaluated = f"kind: vllm, models: {{small: {{eval: {{score: {score}, expected: 0.8}}}}}}"
+
+    loaded = load_text(tmp_path, VALID.replace("kind: vllm", evaluated))
+
+    assert [member.target.flagged for member in loaded.snapshot.groups["chat"].members] == [flagged]
+
+
+# --- cooldown
+
+
+def test_what_is_not_written_of_a_pause_is_the_strategys(tmp_path: Path) -> None:
+    text = f"{VALID}cooldown: {{on_429: retry_after_only}}\n"
+
+    cooldown = load_text(tmp_path, text).snapshot.groups["chat"].policy.cooldown
+
+    assert cooldown == structs.replace(STRICT, on_429=On429.RETRY_AFTER_ONLY)

@@ -35,7 +35,7 @@ def served(admin: Admin, group: ModelGroup, target_id: str, times: int = 1) -> N
         target, now = builders.target(target_id), admin.clock.now()
         lease = admin.board.started(target, "alice", now, is_probe=False, facts=builders.facts(stream=True))
         outcome = builders.outcome(status=200, ttfb_s=0.4, ttft_s=0.4, duration_s=1.0)
-        admin.board.record(lease, outcome, now, group.policy.cooldown)
+        admin.board.record(lease, outcome, now, group)
         admin.board.served(group)
 
 

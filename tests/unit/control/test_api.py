@@ -3,7 +3,6 @@
 import pytest
 
 from pointsman.domain.outcome import OutcomeClass
-from pointsman.domain.policy import Cooldown
 from pointsman.testing import builders
 from tests.unit.control.admin import GROUPS, Admin
 
@@ -48,7 +47,7 @@ def test_state_of_a_target_is_the_one_of_the_board() -> None:
     lease = admin.board.started(target, "alice", admin.clock.now(), is_probe=False)
     admin.board.started(target, "alice", admin.clock.now(), is_probe=False)
     outcome = builders.outcome(OutcomeClass.RATE_LIMITED, retry_after_s=60)
-    admin.board.record(lease, outcome, admin.clock.now(), Cooldown())
+    admin.board.record(lease, outcome, admin.clock.now(), GROUPS[0])
     admin.clock.advance(10)
 
     (found, *_) = admin.get("/api/v1/targets").json()["targets"]
@@ -59,6 +58,11 @@ def test_state_of_a_target_is_the_one_of_the_board() -> None:
         "paused_for_s": 50.0,
         "is_probing": False,
         "is_probe_overdue": False,
+        "is_readmitted": False,
+        "gate": 0.926,
+        "limit": None,
+        "limited_for_s": 0.0,
+        "flagged": False,
         "in_flight": 1,
     }
     assert found["attempts"] == {"rate_limited": 1}

@@ -82,12 +82,12 @@ def test_record_shows_every_decision_with_its_candidates_and_reasons(digest: Dig
         {
             "mode": "failover", "picked": "a/m", "propensity": 1.0, "candidates": ["a/m", "b/m"],
             "shares": [1.0, 0.0], "excluded": {"c/m": "weight_zero"}, "estimates": [], "scores": None,
-            "pin": None, "fallback": None,
+            "pin": None, "fallback": None, "gates": {},
         },
         {
             "mode": "failover", "picked": "b/m", "propensity": 1.0, "candidates": ["b/m"],
             "shares": [1.0], "excluded": {"c/m": "weight_zero", "a/m": "tried"}, "estimates": [], "scores": None,
-            "pin": None, "fallback": None,
+            "pin": None, "fallback": None, "gates": {},
         },
     ]  # fmt: skip
 

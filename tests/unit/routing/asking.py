@@ -8,7 +8,7 @@ from pointsman.domain.conversation import Session
 from pointsman.domain.decision import Decision, Effects, Exclusion
 from pointsman.domain.outcome import OutcomeClass, Usage
 from pointsman.domain.target import ModelGroup, Target
-from pointsman.domain.view import Breaker, GroupView, LengthView, PauseCause, TargetView
+from pointsman.domain.view import Breaker, GroupView, LengthView, Limit, PauseCause, TargetView
 from pointsman.routing.exchange import Command, Exchange, Finish, Send
 from pointsman.routing.router import NOBODY, decide
 from pointsman.testing import builders
@@ -17,6 +17,10 @@ NOW = 1_000.0
 OPEN = builders.view(breaker=Breaker.OPEN, pause_cause=PauseCause.FAULTS, paused_until=NOW + 30)
 HALF_OPEN = builders.view(breaker=Breaker.HALF_OPEN, pause_cause=PauseCause.FAULTS, paused_until=NOW - 1)
 PROBING = builders.view(breaker=Breaker.HALF_OPEN, pause_cause=PauseCause.FAULTS, paused_until=NOW - 1, is_probing=True)
+LIMITED = builders.view(gate=0.0, limit=Limit.MAX_RPS, limited_until=NOW + 0.5)
+READMITTED = builders.view(
+    breaker=Breaker.OPEN, pause_cause=PauseCause.FAULTS, paused_until=NOW + 30, is_readmitted=True, gate=0.4
+)
 
 
 def paused_for(duration_s: float, cause: PauseCause = PauseCause.FAULTS) -> TargetView:

@@ -13,7 +13,7 @@ from pointsman.domain.target import ModelGroup
 from pointsman.domain.view import PauseCause, TargetView
 from pointsman.routing.affinity import stays
 from pointsman.testing import builders
-from tests.unit.routing.asking import HALF_OPEN, OPEN, PROBING, Request, decided, paused_for, picked
+from tests.unit.routing.asking import HALF_OPEN, LIMITED, OPEN, PROBING, Request, decided, paused_for, picked
 from tests.unit.routing.commands import target_of
 
 FIRM = [AffinityMode.STRICT, AffinityMode.PREFIX]
@@ -313,3 +313,28 @@ def test_session_keeps_its_pin_while_nobody_can_be_picked() -> None:
 
     assert pins(asked) == [("skipped", None)]
     assert asked.board.settled == []
+
+
+# --- gates and limits
+
+
+@pytest.mark.req("G-080")
+@pytest.mark.parametrize("mode", FIRM)
+def test_session_stays_with_a_target_whatever_its_gate(mode: AffinityMode) -> None:
+    decision = decided(group(mode), {"b/m": builders.view(gate=0.02)}, home=1, draw=0.9)
+
+    assert picked(decision) == "b/m"
+
+
+@pytest.mark.parametrize(
+    ("mode", "view"), [(AffinityMode.STRICT, LIMITED), (AffinityMode.ECONOMIC, builders.view(gate=0.02))]
+)
+def test_what_keeps_a_target_out_of_one_request_moves_no_session(mode: AffinityMode, view: TargetView) -> None:
+    prices = {name: builders.price() for name in ("a/m", "b/m", "c/m")}
+    asked = request(group(mode, strategy="cost", prices=prices), home="a/m", views={"a/m": view})
+
+    asked.start()
+    asked.ends("ok")
+
+    assert pins(asked) == [("skipped", None)]
+    assert asked.board.homes[S1.key] == "a/m"

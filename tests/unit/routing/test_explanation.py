@@ -9,7 +9,7 @@ from pointsman.domain.view import GroupView, PauseCause, TargetView
 from pointsman.routing import explanation
 from pointsman.routing.router import panic
 from pointsman.testing import builders
-from tests.unit.routing.asking import HALF_OPEN, NOW, OPEN, PROBING, decided, paused_for, view_of
+from tests.unit.routing.asking import HALF_OPEN, LIMITED, NOW, OPEN, PROBING, decided, paused_for, view_of
 
 GROUP = builders.group("chat", ("a/m", 70), ("b/m", 30), ("c/m", 0))
 
@@ -87,6 +87,21 @@ def test_pause_that_came_after_the_decision_is_no_reason_of_it() -> None:
     line = explanation.line(decision, view_of(GROUP, {"a/m": OPEN}), NOW)
 
     assert line.endswith("a/m out: it was already tried for this request")
+
+
+def test_line_names_the_limit_and_when_it_lets_something_through_again() -> None:
+    line = explanation.line(decided(GROUP, {"a/m": LIMITED}), view_of(GROUP, {"a/m": LIMITED}), NOW)
+
+    assert line.endswith("a/m out: it was sent as many requests as `max_rps` allows, 0.5 s left")
+
+
+def test_line_tells_the_gates_of_candidates_and_of_those_that_were_held_back() -> None:
+    views = {"a/m": builders.view(gate=0.25)}
+
+    lines = [explanation.line(decided(GROUP, views, draw=draw)) for draw in (0.2, 0.3)]
+
+    assert lines[0].startswith("a/m chosen by weighted: share 70%, gate 0.25 | ")
+    assert lines[1].endswith("a/m out: its gate did not admit it to this decision, 25% get through")
 
 
 def test_line_of_a_decision_for_nobody_tells_every_reason() -> None:

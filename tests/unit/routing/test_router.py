@@ -261,3 +261,61 @@ def test_huge_weight_beside_a_tiny_one_gives_finite_shares(draw: float) -> None:
     assert decision.pick is not None
     assert decision.shares == (1.0, 0.0)
     assert picked(decision) in {"a/m", "b/m"}
+
+
+# --- gates
+
+
+GATED = {"a/m": builders.view(gate=0.25)}
+
+
+@pytest.mark.req("O-012")
+def test_target_that_its_gate_does_not_admit_is_out_of_this_decision() -> None:
+    decision = decided(builders.group("chat", "a/m", "b/m", strategy="failover"), GATED, draw=0.3)
+
+    assert picked(decision) == "b/m"
+    assert rules(decision) == {"a/m": Exclusion.HELD_BACK}
+    assert decision.gates == {"a/m": 0.25}
+
+
+def test_target_that_its_gate_admits_is_a_candidate_as_any_other() -> None:
+    decision = decided(builders.group("chat", "a/m", "b/m", strategy="failover"), GATED, draw=0.2)
+
+    assert (picked(decision), decision.candidates, decision.gates) == ("a/m", ("a/m", "b/m"), {"a/m": 0.25})
+
+
+def test_only_target_left_serves_whatever_its_gate() -> None:
+    group = builders.group("chat", "a/m", "b/m", strategy="failover")
+
+    assert picked(decided(group, GATED, draw=0.9, tried=["b/m"])) == "a/m"
+
+
+@pytest.mark.req("G-081")
+def test_gate_of_the_only_eligible_target_is_not_drawn() -> None:
+    decision = decided(builders.group("chat", "a/m"), GATED, draw=0.9)
+
+    assert (picked(decision), decision.gates) == ("a/m", {})
+
+
+def test_decision_among_targets_without_gates_draws_for_the_pick_alone() -> None:
+    group = builders.group("chat", "a/m", "b/m", "c/m")
+    draws = Draws(0.5, 0.99)
+
+    decide(builders.ask(), group, view_of(group, {"c/m": OPEN}), rng=draws)
+
+    assert draws.random() == 0.99
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_share_of_a_gated_target_is_lower_by_its_gate_in_every_strategy(strategy: str) -> None:
+    group, rng = builders.group("chat", "a/m", "b/m", strategy=strategy), random.Random(7)
+    view, calm = (view_of(group, seen) for seen in ({"a/m": builders.view(gate=0.5)}, {}))
+
+    gated, free = (
+        Counter(
+            picked(decide(builders.ask(), group, each, rng=rng, lengths=builders.lengths(group))) for _ in range(4_000)
+        )["a/m"]
+        for each in (view, calm)
+    )
+
+    assert gated == pytest.approx(free / 2, abs=150)

@@ -1,13 +1,14 @@
 """Every eligible target is unavailable: wait, try, or refuse."""
 
 import pytest
+from msgspec import structs
 
 from pointsman.domain.policy import OnAllUnavailable
 from pointsman.domain.view import PauseCause, TargetView
 from pointsman.routing import unavailable
 from pointsman.routing.unavailable import Refuse, TryAnyway, WaitUntil
 from pointsman.testing import builders
-from tests.unit.routing.asking import NOW, PROBING, decided, paused_for, view_of
+from tests.unit.routing.asking import LIMITED, NOW, PROBING, decided, paused_for, view_of
 
 FAULTS, RATE_LIMIT = PauseCause.FAULTS, PauseCause.RATE_LIMIT
 CREDENTIAL, MISSING = PauseCause.CREDENTIAL, PauseCause.MISSING
@@ -146,3 +147,27 @@ def test_soonest_return_is_that_of_the_first_member_to_come_back(
     view = builders.group_view(*seen)
 
     assert unavailable.soonest_return_s(view, range(len(seen)), NOW) == soonest_s
+
+
+def test_target_that_was_far_worse_than_its_peers_may_have_healed() -> None:
+    assert advice("auto", paused_for(200, PauseCause.OUTLIER)) == TryAnyway(0)
+
+
+# --- limits
+
+
+def test_limit_that_soon_lets_something_through_is_waited_for() -> None:
+    assert advice("auto", paused_for(5), LIMITED) == WaitUntil(NOW + 0.5)
+
+
+@pytest.mark.parametrize("mode", ["auto", "try"])
+def test_target_at_its_limit_is_never_tried_anyway(mode: str) -> None:
+    limited = structs.replace(LIMITED, limited_until=NOW + 50)
+
+    assert advice(mode, limited, paused_for(100)) == TryAnyway(1)
+    assert isinstance(advice(mode, limited), Refuse)
+
+
+@pytest.mark.bug("B-04")
+def test_refusal_of_a_group_at_its_limits_says_when_to_come_again() -> None:
+    assert refusal("refuse", LIMITED) == ("upstream_rate_limited", 0.5)

@@ -32,11 +32,13 @@ class Outage:
         *,
         caller: str = "alice",
         started_at: float | None = None,
+        is_outlier: bool = False,
+        is_needed: bool = False,
         **details: object,
     ) -> None:
         """An attempt ends now."""
         began = self.now if started_at is None else started_at
-        attempt = Attempt(caller, began, is_target_shared=self._is_shared)
+        attempt = Attempt(caller, began, self._is_shared, is_outlier, is_needed)
         self.pauses.record(builders.outcome(outcome_class, **details), attempt, self.now, self._rng, self._policy)
 
     def later(self, duration_s: float) -> None:

@@ -4,14 +4,15 @@ import pytest
 from msgspec import structs
 
 from pointsman.domain.decision import Effects
-from pointsman.domain.policy import Cooldown
-from pointsman.domain.target import ModelGroup
-from pointsman.domain.view import Breaker
+from pointsman.domain.policy import MARKET, Cooldown
+from pointsman.domain.target import Limits, ModelGroup
+from pointsman.domain.view import Breaker, Limit, PauseCause, Signal
 from pointsman.signals.board import SignalBoard
 from pointsman.testing import builders
 from tests.unit.signals.pausing import Draws
 
 NOW = 1_000.0
+ANY = builders.group("any", "any/m")  # whose policy is the usual one
 
 
 def board() -> SignalBoard:
@@ -21,7 +22,13 @@ def board() -> SignalBoard:
 def pause(signals: SignalBoard, target_id: str, now: float = NOW) -> None:
     """One rate limit: 30 s."""
     lease = signals.started(builders.target(target_id), "alice", now, is_probe=False)
-    signals.record(lease, builders.outcome("rate_limited"), now, Cooldown())
+    signals.record(lease, builders.outcome("rate_limited"), now, ANY)
+
+
+def end(signals: SignalBoard, target_id: str, kind: str, now: float, of: ModelGroup = ANY, **details: object) -> None:
+    """An attempt that took no time."""
+    lease = signals.started(builders.target(target_id), "alice", now, is_probe=False)
+    signals.record(lease, builders.outcome(kind, **details), now, of)
 
 
 def breakers(signals: SignalBoard, group: ModelGroup, now: float = NOW) -> dict[str, Breaker]:
@@ -177,7 +184,7 @@ def test_unchanged_target_keeps_its_pause_and_what_is_in_flight() -> None:
 
     signals.keep([renewed])
     during = signals.in_flight(renewed.members[0].target)
-    signals.record(lease, builders.outcome(), NOW, Cooldown())
+    signals.record(lease, builders.outcome(), NOW, ANY)
 
     assert breakers(signals, renewed) == {"b/m": Breaker.CLOSED, "new/m": Breaker.CLOSED, "a/m": Breaker.OPEN}
     assert (during, signals.in_flight(renewed.members[0].target)) == (1, 0)
@@ -189,7 +196,7 @@ def test_faults_in_a_row_are_counted_on_over_a_reload() -> None:
     for fault in range(3):
         signals.keep([builders.group("chat", "a/m", f"extra-{fault}/m")])
         lease = signals.started(target, "alice", NOW, is_probe=False)
-        signals.record(lease, builders.outcome("upstream_fault"), NOW, Cooldown())
+        signals.record(lease, builders.outcome("upstream_fault"), NOW, ANY)
 
     assert signals.target_view(target, NOW).breaker is Breaker.OPEN
 
@@ -251,22 +258,26 @@ def test_probe_permit_is_taken_from_start_to_end() -> None:
 
     lease = signals.started(target, "alice", NOW + 30, is_probe=True)
     during = signals.view(group, NOW + 30).targets[0]
-    signals.record(lease, builders.outcome("caller_gone"), NOW + 31, Cooldown())
+    signals.record(lease, builders.outcome("caller_gone"), NOW + 31, ANY)
     after = signals.view(group, NOW + 31).targets[0]
 
     assert during.is_probing
     assert (after.breaker, after.is_probing) == (Breaker.HALF_OPEN, False)
 
 
-def test_recovered_target_makes_the_group_calm_again() -> None:
+def test_recovered_target_makes_the_group_calm_again_after_its_slow_start() -> None:
     signals, group = board(), builders.group("chat", "a/m", "b/m")
     signals.request_began(group, NOW)
-    pause(signals, "a/m")
-    lease = signals.started(group.members[0].target, "alice", NOW + 30, is_probe=True)
+    for _ in range(3):
+        end(signals, "a/m", "upstream_fault", NOW)
 
-    signals.record(lease, builders.outcome(), NOW + 31, Cooldown())
+    end(signals, "a/m", "ok", NOW + 30)
+    at_once = signals.view(group, NOW + 30)
+    end(signals, "a/m", "ok", NOW + 50)
 
-    assert signals.view(group, NOW + 31).is_calm
+    assert at_once.targets[0].gate == pytest.approx(0.1)
+    assert not at_once.is_calm
+    assert signals.view(group, NOW + 50) is signals.view(group, NOW + 51)
 
 
 @pytest.mark.case("I3")
@@ -275,7 +286,7 @@ def test_in_flight_counts_attempts_that_have_not_ended() -> None:
     before = signals.in_flight(target)
 
     leases = [signals.started(target, "alice", NOW, is_probe=False) for _ in range(3)]
-    signals.record(leases[0], builders.outcome(), NOW, Cooldown())
+    signals.record(leases[0], builders.outcome(), NOW, ANY)
 
     assert (before, signals.in_flight(target)) == (0, 2)
 
@@ -284,10 +295,10 @@ def test_in_flight_counts_attempts_that_have_not_ended() -> None:
 def test_attempt_is_recorded_exactly_once() -> None:
     signals = board()
     lease = signals.started(builders.target("a/m"), "alice", NOW, is_probe=False)
-    signals.record(lease, builders.outcome(), NOW, Cooldown())
+    signals.record(lease, builders.outcome(), NOW, ANY)
 
     with pytest.raises(KeyError):
-        signals.record(lease, builders.outcome(), NOW, Cooldown())
+        signals.record(lease, builders.outcome(), NOW, ANY)
 
 
 @pytest.mark.case("I26")
@@ -308,7 +319,7 @@ def test_target_in_use_is_not_forgotten() -> None:
 
     signals.keep([])
     during = signals.in_flight(target)
-    signals.record(lease, builders.outcome(), NOW, Cooldown())
+    signals.record(lease, builders.outcome(), NOW, ANY)
 
     assert (during, signals.in_flight(target)) == (1, 0)
 
@@ -323,7 +334,7 @@ def test_a_thousand_configurations_leave_the_state_of_the_last() -> None:
         signals.request_began(group, NOW)
         for member in group.members:
             lease = signals.started(member.target, "alice", NOW, is_probe=False)
-            signals.record(lease, builders.outcome("rate_limited"), NOW, Cooldown())
+            signals.record(lease, builders.outcome("rate_limited"), NOW, ANY)
 
     assert (len(signals._targets), len(signals._groups), len(signals._unsettled)) == (2, 1, 2)
 
@@ -333,7 +344,7 @@ def test_gone_target_is_forgotten_once_nothing_is_in_flight_on_it() -> None:
     signals = board()
     lease = signals.started(builders.target("a/m"), "alice", NOW, is_probe=False)
     signals.keep([])
-    signals.record(lease, builders.outcome("rate_limited"), NOW, Cooldown())
+    signals.record(lease, builders.outcome("rate_limited"), NOW, ANY)
 
     signals.keep([])
 
@@ -372,7 +383,7 @@ def serve(signals: SignalBoard, target_id: str, ttft_s: float = 0.4, now: float 
     lease = signals.started(builders.target(target_id), "alice", now, is_probe=False, facts=STREAM)
     lease.answered()
     served = builders.outcome(status=200, ttfb_s=ttft_s, ttft_s=ttft_s, duration_s=1.0)
-    signals.record(lease, served, now, Cooldown())
+    signals.record(lease, served, now, ANY)
 
 
 def test_groups_that_read_no_signal_are_measured_at_no_cost() -> None:
@@ -453,7 +464,7 @@ def test_open_stream_is_in_flight_until_it_ends_however_long_it_takes() -> None:
     lease.answered()
 
     before = signals.view(group, NOW + 86_400.0).measured
-    signals.record(lease, builders.outcome(status=200), NOW + 86_400.0, Cooldown())
+    signals.record(lease, builders.outcome(status=200), NOW + 86_400.0, ANY)
 
     assert (before[0].in_flight, signals.view(group, NOW + 86_400.0).measured[0].in_flight) == (1, 0)
 
@@ -509,3 +520,172 @@ def test_other_credential_is_another_target() -> None:
     renewed = structs.replace(group, members=(group.members[0], structs.replace(group.members[1], target=other)))
 
     assert home(signals, renewed) is None
+
+
+# --- calm groups
+
+
+def test_limit_of_one_target_leaves_the_groups_without_it_calm() -> None:
+    signals, group = board(), builders.group("chat", "a/m")
+    signals.request_began(group, NOW)
+
+    end(signals, "z/m", "rate_limited", NOW)
+
+    assert signals.view(group, NOW) is signals.view(group, NOW + 1)
+
+
+@pytest.mark.req("O-041")
+def test_flagged_target_is_calm_and_says_so() -> None:
+    signals, usual = board(), builders.group("chat", "a/m", "b/m")
+    flagged = structs.replace(usual.members[1].target, flagged=True)
+    group = structs.replace(usual, members=(usual.members[0], structs.replace(usual.members[1], target=flagged)))
+
+    view = signals.view(group, NOW)
+
+    assert view.is_calm
+    assert [seen.flagged for seen in view.targets] == [False, True]
+
+
+# --- limits of the configuration
+
+
+def limited(limits: Limits | None) -> ModelGroup:
+    """Two targets, the first of which has limits."""
+    usual = builders.group("chat", "a/m", "b/m")
+    first = structs.replace(usual.members[0], target=structs.replace(usual.members[0].target, limits=limits))
+    return structs.replace(usual, members=(first, usual.members[1]))
+
+
+def test_target_takes_no_more_than_it_may_have_at_once() -> None:
+    signals, group = board(), limited(Limits(max_concurrent=2))
+    leases = [signals.started(group.members[0].target, "alice", NOW, is_probe=False) for _ in range(2)]
+    full = signals.view(group, NOW).targets[0]
+
+    signals.record(leases[0], builders.outcome(), NOW, group)
+
+    assert (full.gate, full.limit) == (0.0, Limit.MAX_CONCURRENT)
+    assert signals.view(group, NOW).targets[0].limit is None
+
+
+def test_limits_come_change_and_go_with_the_configuration() -> None:
+    signals, seen = board(), []
+    for limits in (None, Limits(max_concurrent=1), Limits(max_concurrent=2), None):
+        group = limited(limits)
+        signals.keep([group])
+        signals.request_began(group, NOW)
+        lease = signals.started(group.members[0].target, "alice", NOW, is_probe=False)
+        seen.append(signals.view(group, NOW).targets[0].limit)
+        signals.record(lease, builders.outcome(), NOW, group)
+
+    assert seen == [None, Limit.MAX_CONCURRENT, None, None]
+
+
+# --- peers
+
+
+MARKET_OF_FIVE = builders.group(
+    "chat", *[f"{name}/m" for name in "abcde"], strategy="p2c", cooldown=MARKET,
+    reads=frozenset((Signal.FAILURES, Signal.RATE_LIMITS)),
+)  # fmt: skip
+
+
+def market(*served: str) -> SignalBoard:
+    """Each of these has just served ten requests."""
+    signals = board()
+    signals.keep([MARKET_OF_FIVE])
+    for name in served:
+        for _ in range(10):
+            measured(signals, name, "ok", NOW)
+    return signals
+
+
+def measured(signals: SignalBoard, name: str, kind: str, now: float, **details: object) -> None:
+    """An attempt that ratios are learned from."""
+    target = builders.target(f"{name}/m")
+    lease = signals.started(target, "alice", now, is_probe=False, facts=builders.facts())
+    signals.record(lease, builders.outcome(kind, status=200 if kind == "ok" else 500, **details), now, MARKET_OF_FIVE)
+
+
+@pytest.mark.req("O-010")
+@pytest.mark.parametrize("kind", ["upstream_fault", "rate_limited"])
+def test_target_that_does_far_worse_than_its_peers_is_paused(kind: str) -> None:
+    signals = market(*"bcde")
+
+    for _ in range(20):
+        measured(signals, "a", kind, NOW)
+        measured(signals, "a", "ok", NOW) if kind == "upstream_fault" else None
+
+    seen = signals.view(MARKET_OF_FIVE, NOW).targets[0]
+    assert (seen.breaker, seen.pause_cause) == (Breaker.OPEN, PauseCause.OUTLIER)
+
+
+@pytest.mark.req("O-011")
+def test_targets_that_are_all_equally_bad_are_not_paused() -> None:
+    signals = market(*"abcde")
+
+    for _ in range(30):
+        for name in "abcde":
+            measured(signals, name, "upstream_fault", NOW)
+            measured(signals, name, "ok", NOW)
+
+    assert {seen.breaker for seen in signals.view(MARKET_OF_FIVE, NOW).targets} == {Breaker.CLOSED}
+
+
+@pytest.mark.req("O-011")
+def test_first_pause_needs_another_target_that_has_served_within_a_minute() -> None:
+    signals = market(*"abcde")
+
+    for now in (NOW + 61, NOW + 62):
+        for _ in range(5):
+            measured(signals, "a", "upstream_fault", now)
+        paused = signals.view(MARKET_OF_FIVE, now).targets[0].breaker is Breaker.OPEN
+        assert paused == (now == NOW + 62)
+        measured(signals, "b", "ok", now)
+
+
+def test_pauses_take_away_no_more_than_half_of_the_traffic() -> None:
+    signals = market(*"abcde")
+
+    for name in "abcde":
+        for _ in range(5):
+            measured(signals, name, "upstream_fault", NOW)
+
+    open_ = [seen.breaker is Breaker.OPEN for seen in signals.view(MARKET_OF_FIVE, NOW).targets]
+    assert open_ == [True, True, False, False, False]
+
+
+@pytest.mark.req("R-034")
+def test_reload_does_not_forget_how_much_is_paused_already() -> None:
+    signals = market(*"abcde")
+    for name in "ab":
+        for _ in range(5):
+            measured(signals, name, "upstream_fault", NOW)
+
+    signals.keep([structs.replace(MARKET_OF_FIVE, aliases=("again",))])
+    for _ in range(5):
+        measured(signals, "c", "upstream_fault", NOW)
+
+    assert signals.view(MARKET_OF_FIVE, NOW).targets[2].breaker is Breaker.CLOSED
+
+
+def test_paused_targets_are_readmitted_when_the_others_cannot_carry_the_load() -> None:
+    signals = market(*"abcde")
+
+    for name in "abcde":
+        for _ in range(5):
+            measured(signals, name, "upstream_fault", NOW)
+
+    seen = signals.view(MARKET_OF_FIVE, NOW).targets  # nobody else is left that has not failed five times in a row
+    assert [(each.is_readmitted, each.gate) for each in seen] == [(True, 0.5)] * 2 + [(False, 1.0)] * 3
+
+
+def test_target_that_its_provider_holds_back_is_not_readmitted() -> None:
+    signals = market("a")
+
+    measured(signals, "a", "rate_limited", NOW, retry_after_s=60.0)
+    for name in "bcde":
+        for _ in range(5):
+            measured(signals, name, "upstream_fault", NOW)
+
+    held = signals.view(MARKET_OF_FIVE, NOW).targets[0]
+    assert (held.breaker, held.is_readmitted) == (Breaker.OPEN, False)

@@ -5,16 +5,17 @@ import math
 import pytest
 
 from pointsman.domain.outcome import Usage
-from pointsman.domain.view import Measured, Signal
-from pointsman.signals.failures import FLOOR
+from pointsman.domain.view import RARE_RATIO, Measured, Signal
 from pointsman.signals.measure import measured
+from pointsman.signals.ratios import RATE_LIMITS
 from pointsman.signals.target_state import TargetState
 from pointsman.signals.tracks import Tracks
 from pointsman.testing import builders
 
 NOW = 1_000.0
 BY_TTFT = frozenset((Signal.IN_FLIGHT, Signal.TTFT))
-BY_TTFB = frozenset(Signal) - {Signal.TTFT}
+BY_TTFB = frozenset(Signal) - {Signal.TTFT, Signal.RATE_LIMITS}
+BY_RATE_LIMITS = frozenset((Signal.RATE_LIMITS,))
 STREAM, UNARY = builders.facts(stream=True), builders.facts()
 USAGE = Usage(input_tokens=1_000, output_tokens=200)
 
@@ -58,7 +59,7 @@ def test_only_what_is_read_is_worked_out(reads: frozenset[Signal], known: set[st
 @pytest.mark.bug("C-07")
 def test_nothing_is_known_of_targets_that_were_never_used() -> None:
     assert measured([None, state()], BY_TTFT, NOW) == (Measured(0), Measured(0))
-    assert measured([None, state()], BY_TTFB, NOW) == (Measured(0, failure_ratio=pytest.approx(FLOOR)),) * 2
+    assert measured([None, state()], BY_TTFB, NOW) == (Measured(0, failure_ratio=pytest.approx(RARE_RATIO)),) * 2
 
 
 def test_latency_is_shown_for_a_prompt_of_usual_length() -> None:
@@ -96,7 +97,7 @@ def test_failures_are_told_beside_those_of_the_peers() -> None:
     assert new is not None
     assert worst is not None
     assert better is not None
-    assert FLOOR < new <= better < worst
+    assert RARE_RATIO < new <= better < worst
 
 
 @pytest.mark.bug("C-08")
@@ -146,3 +147,27 @@ def test_numbers_stay_finite_after_days_of_silence_and_when_the_clock_steps_back
         for seen in measured([state(0.5), state(2.0, failed=3)], reads, NOW + gap_s):
             numbers = [seen.ttft_s, seen.unary_s, seen.ttfb_s, seen.failure_ratio]
             assert all(math.isfinite(number) and number > 0 for number in numbers if number is not None)
+
+
+@pytest.mark.req("O-003")
+def test_rate_limits_are_told_beside_those_of_the_peers() -> None:
+    seen = measured([limited(0), limited(20), limited(2)], BY_RATE_LIMITS, NOW)
+
+    new, worst, better = [each.rate_limited_ratio for each in seen]
+    assert new is not None
+    assert worst is not None
+    assert better is not None
+    assert RARE_RATIO < new <= better < worst
+
+
+def test_rate_limits_of_a_target_that_was_never_used_are_rare() -> None:
+    assert measured([None], BY_RATE_LIMITS, NOW)[0].rate_limited_ratio == pytest.approx(RARE_RATIO)
+
+
+def limited(times: int) -> MeasuredState:
+    """A target that has refused so many requests."""
+    target = state()
+    target.tracks.rate_limits = RATE_LIMITS.new()
+    for _ in range(times):
+        target.tracks.observe(STREAM, builders.outcome("rate_limited", status=429), NOW)
+    return target

@@ -2,10 +2,10 @@
 
 import pytest
 
-from pointsman.domain.outcome import OutcomeClass
+from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import Cooldown
 from pointsman.domain.view import Breaker, PauseCause
-from pointsman.signals.target_state import TargetState
+from pointsman.signals.target_state import Lease, TargetState
 from pointsman.testing import builders
 from tests.unit.signals.pausing import Draws
 
@@ -16,7 +16,12 @@ def attempt(
     state: TargetState, kind: str, now: float, *, caller: str = "alice", is_probe: bool = False, **details: object
 ) -> None:
     lease = state.begin(caller, now, is_probe=is_probe)
-    state.end(lease, builders.outcome(kind, **details), now, Draws(), POLICY)
+    ends(state, lease, now, builders.outcome(kind, **details))
+
+
+def ends(state: TargetState, lease: Lease, now: float, outcome: Outcome) -> None:
+    if state.end(lease, outcome, now):
+        state.judge(lease, outcome, now, Draws(), POLICY)
 
 
 def recovering(now: float = 0.0) -> TargetState:
@@ -32,7 +37,7 @@ def test_in_flight_is_the_number_of_live_leases() -> None:
     state = TargetState()
 
     leases = [state.begin("alice", 0.0, is_probe=False) for _ in range(3)]
-    state.end(leases[1], builders.outcome(), 1.0, Draws(), POLICY)
+    ends(state, leases[1], 1.0, builders.outcome())
 
     assert state.in_flight == 2
 
@@ -41,10 +46,10 @@ def test_in_flight_is_the_number_of_live_leases() -> None:
 def test_attempt_cannot_end_twice() -> None:
     state = TargetState()
     lease = state.begin("alice", 0.0, is_probe=False)
-    state.end(lease, builders.outcome(), 1.0, Draws(), POLICY)
+    ends(state, lease, 1.0, builders.outcome())
 
     with pytest.raises(KeyError):
-        state.end(lease, builders.outcome(), 1.0, Draws(), POLICY)
+        ends(state, lease, 1.0, builders.outcome())
 
     assert state.in_flight == 0
 
@@ -68,7 +73,7 @@ def test_probe_holds_the_permit_until_it_ends() -> None:
 
     lease = state.begin("alice", 30.0, is_probe=True)
     during = state.view(31.0)
-    state.end(lease, builders.outcome(), 32.0, Draws(), POLICY)
+    ends(state, lease, 32.0, builders.outcome())
 
     assert during.is_probing
     assert state.is_closed
@@ -88,7 +93,7 @@ def test_attempt_that_is_no_probe_does_not_release_the_permit() -> None:
     other = state.begin("bob", 0.0, is_probe=False)
     state.begin("alice", 30.0, is_probe=True)
 
-    state.end(other, builders.outcome("caller_gone"), 31.0, Draws(), POLICY)
+    ends(state, other, 31.0, builders.outcome("caller_gone"))
 
     assert state.view(31.0).is_probing
 

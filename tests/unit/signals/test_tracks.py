@@ -5,6 +5,7 @@ import math
 import pytest
 
 from pointsman.domain.outcome import OutcomeClass, Usage
+from pointsman.signals.ratios import RATE_LIMITS
 from pointsman.signals.tracks import Tracks
 from pointsman.signals.two_tracks import NOTHING, Sums
 from pointsman.testing import builders
@@ -90,6 +91,21 @@ def test_outcome_counts_for_reliability_as_the_table_says(outcome_class: Outcome
     failures = after((outcome_class, {"status": 500})).failures
 
     assert failures.at(NOW) == RELIABILITY.get(outcome_class, NOTHING)
+
+
+@pytest.mark.parametrize("outcome_class", list(OutcomeClass))
+def test_outcome_counts_for_rate_limits_as_the_table_says(outcome_class: OutcomeClass) -> None:
+    tracks = Tracks()
+    tracks.rate_limits = RATE_LIMITS.new()
+
+    tracks.observe(STREAM, builders.outcome(outcome_class, status=429), NOW)
+
+    expected = {OutcomeClass.OK: Sums(1.0, 0.0, 1.0, 0.0), OutcomeClass.RATE_LIMITED: Sums(1.0, 1.0, 1.0, 1.0)}
+    assert tracks.rate_limits.at(NOW) == expected.get(outcome_class, NOTHING)
+
+
+def test_rate_limits_are_not_counted_unless_somebody_reads_them() -> None:
+    assert after(("rate_limited", {"status": 429})).rate_limits is None
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -1.0, 0.0])

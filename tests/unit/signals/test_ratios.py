@@ -2,15 +2,16 @@
 
 import pytest
 
-from pointsman.signals.failures import FLOOR, failure_ratios, new_failures
+from pointsman.domain.view import RARE_RATIO
+from pointsman.signals.ratios import FAILURES, RATE_LIMITS, Ratio
 from pointsman.signals.two_tracks import NOTHING, Sums
 
 NOW = 1_000.0
 
 
-def after(*failed: bool, gap_s: float = 0.0, silence_s: float = 0.0) -> Sums:
+def after(*failed: bool, gap_s: float = 0.0, silence_s: float = 0.0, of: Ratio = FAILURES) -> Sums:
     """What is left of so many attempts, one after the other."""
-    failures, now = new_failures(), NOW
+    failures, now = of.new(), NOW
     for has_failed in failed:
         now += gap_s
         failures.observe(float(has_failed), now)
@@ -19,11 +20,11 @@ def after(*failed: bool, gap_s: float = 0.0, silence_s: float = 0.0) -> Sums:
 
 def ratio(sums: Sums) -> float:
     """Of a target without peers."""
-    return failure_ratios([sums])[0]
+    return FAILURES.means([sums])[0]
 
 
 def test_nobody_never_fails() -> None:
-    assert ratio(NOTHING) == pytest.approx(FLOOR)
+    assert ratio(NOTHING) == pytest.approx(RARE_RATIO)
 
 
 def test_one_failure_is_no_outage() -> None:
@@ -42,27 +43,37 @@ def test_certainty_is_never_reached() -> None:
 def test_new_target_fails_as_often_as_the_median_of_the_others() -> None:
     sums = [NOTHING, after(*[True] * 20), after(True, True), after(*[False] * 40)]
 
-    assert failure_ratios(sums)[0] == pytest.approx(sums[2].slow(FLOOR, 10.0))
+    assert FAILURES.means(sums)[0] == pytest.approx(sums[2].slow(RARE_RATIO, 10.0))
 
 
 def test_old_outage_is_forgotten_toward_the_peers() -> None:
     peer = after(True)
 
-    assert failure_ratios([after(*[True] * 100, silence_s=7_200.0), peer])[0] == pytest.approx(
-        peer.slow(FLOOR, 10.0), rel=0.01
+    assert FAILURES.means([after(*[True] * 100, silence_s=7_200.0), peer])[0] == pytest.approx(
+        peer.slow(RARE_RATIO, 10.0), rel=0.01
     )
 
 
 @pytest.mark.parametrize("index", range(5))
 def test_median_of_the_others_leaves_oneself_out(index: int) -> None:
     sums = [after(*[True] * count) for count in (0, 3, 6, 12, 24)]
-    others = sorted(each.slow(FLOOR, 10.0) for each in sums[:index] + sums[index + 1 :])
+    others = sorted(each.slow(RARE_RATIO, 10.0) for each in sums[:index] + sums[index + 1 :])
     typical = others[1]
 
     expected = max(sums[index].slow(typical, 10.0), sums[index].fast(typical, 5.0))
 
-    assert failure_ratios(sums)[index] == pytest.approx(expected)
+    assert FAILURES.means(sums)[index] == pytest.approx(expected)
 
 
 def test_equal_targets_fail_equally_often() -> None:
-    assert len(set(failure_ratios([after(True)] * 4))) == 1
+    assert len(set(FAILURES.means([after(True)] * 4))) == 1
+
+
+def test_burst_of_rate_limits_is_forgotten_faster_than_an_outage() -> None:
+    history = [False] * 300 + [True] * 10
+
+    limited, failed = (
+        kind.means([after(*history, gap_s=1.0, silence_s=30.0, of=kind)])[0] for kind in (RATE_LIMITS, FAILURES)
+    )
+
+    assert limited < failed
