@@ -14,7 +14,7 @@ from pointsman.config.load import load
 from pointsman.domain.outcome import Usage
 from pointsman.observability.decision_log import DecisionRecord
 from pointsman.testing import Chat, FakeProvider, Received, Status, keys
-from pointsman.testing.wire import Reply, Wire, chat_request, messages_request
+from pointsman.testing.wire import Reply, Wire, chat_request, messages_request, responses_request
 
 USAGE = Usage(input_tokens=20, output_tokens=5, cached_tokens=8, cache_write_tokens=4)
 KEY = "callers-own"  # of a caller who may use every group but one
@@ -83,6 +83,8 @@ REQUESTS: dict[str, bytes] = {
     "one model": PROBE.format(path="/v1/models/one").encode(),
     "no host": b"GET /v1/models HTTP/1.1\r\n\r\n",
     "too long": ask("one").replace(b"content-length: ", b"content-length: 99999999"),
+    "response": responses_request("one", headers=REQUEST_HEADERS),
+    "streamed response": responses_request("one", stream=True, headers=(("x-api-key", KEY),)),
     "message": messages_request("one", headers=REQUEST_HEADERS),
     "streamed message": messages_request("one", stream=True, headers=(("x-api-key", KEY),)),
     "alive?": PROBE.format(path="/livez").encode(),
@@ -90,9 +92,14 @@ REQUESTS: dict[str, bytes] = {
     "root": PROBE.format(path="/").encode(),
 }
 PROBES = frozenset(("alive?", "ready?", "root"))
-STREAMS = frozenset(("streamed", "streamed message"))
+STREAMS = frozenset(("streamed", "streamed response", "streamed message"))
 MESSAGES = frozenset(("message", "streamed message"))
-ROUTED = MESSAGES | frozenset(("whole", "streamed", "scored", "failed over", "rate limited", "explained", "HTTP/1.0"))
+ROUTED = MESSAGES | frozenset(
+    (
+        "whole", "streamed", "response", "streamed response", "scored", "failed over", "rate limited", "explained",
+        "HTTP/1.0",
+    )
+)  # fmt: skip
 ERRORS = frozenset(
     (
         "rate limited", "no key", "foreign model", "unknown model", "not JSON", "wrong method", "wrong path", "no host",

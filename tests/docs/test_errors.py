@@ -73,13 +73,19 @@ def test_example_has_the_fields_of_every_error(dialect: Dialect, place: int) -> 
     assert json.loads(written) == example
 
 
-@pytest.mark.parametrize(("dialect", "place"), [(Dialect.OPENAI_CHAT, 0), (Dialect.ANTHROPIC_MESSAGES, 1)])
+@pytest.mark.parametrize(
+    ("dialect", "place"), [(Dialect.OPENAI_CHAT, 0), (Dialect.OPENAI_RESPONSES, 1), (Dialect.ANTHROPIC_MESSAGES, 2)]
+)
 def test_example_of_a_broken_stream_is_what_ends_one(dialect: Dialect, place: int) -> None:
     example = pages.blocks(pages.text(PAGE), "")[place]
     (first,) = [json.loads(line) for line in events(example) if line.startswith("{")]
-    message = first["error"]["message"]
+    response = first.get("response", {})
+    message = first.get("error", response.get("error", {}))["message"]
+    begun = DIALECTS[dialect].decoder()
+    began = {"type": "response.created", "response": {**response, "status": "in_progress", "error": None}}
+    begun.feed(b"data: %b\n\n" % json.dumps(began).encode() + b"data: {}\n\n" * 8)
 
-    written = DIALECTS[dialect].write_stream_error(GatewayError(ErrorKind.UPSTREAM_ERROR, message))
+    written = DIALECTS[dialect].write_stream_error(GatewayError(ErrorKind.UPSTREAM_ERROR, message), begun)
 
     assert read(written.decode()) == read(example)
 

@@ -69,7 +69,7 @@ def test_every_parameter_of_the_list_is_documented() -> None:
         f"as far as they fit into {MAX_BYTES >> 20} MiB",
         f"at most {MAX_LINE_CHARS:,} characters",
         f"Of the draw, 0 to {MAX_SEED};",
-        f"`{DEFAULT_DIALECT}`, the default, or `anthropic_messages`",
+        f"`{DEFAULT_DIALECT}`, the default, ",
         "`state` | `live`, the default",
     ],
 )

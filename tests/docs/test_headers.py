@@ -30,7 +30,7 @@ ON: dict[str, frozenset[str]] = {
     "401": frozenset(("no key",)),
     "405": frozenset(("wrong method",)),
     "streams": gateway.STREAMS,
-    "successes of Chat Completions": ROUTED - ERRORS - gateway.MESSAGES,
+    "successes but of Messages": ROUTED - ERRORS - gateway.MESSAGES,
     "successes of Messages": gateway.MESSAGES,
     "whole answers with a known cost, `full`": ROUTED - ERRORS - gateway.STREAMS,
 }

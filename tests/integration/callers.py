@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from pointsman.domain.request import Dialect
-from pointsman.testing.wire import Reply, Wire, chat_request, messages_request
+from pointsman.testing.wire import Reply, Wire, chat_request, messages_request, responses_request
 
 CONCURRENCY = 50
-CHAT, MESSAGES = Dialect.OPENAI_CHAT, Dialect.ANTHROPIC_MESSAGES
-REQUEST = {CHAT: chat_request, MESSAGES: messages_request}
+CHAT, RESPONSES, MESSAGES = Dialect.OPENAI_CHAT, Dialect.OPENAI_RESPONSES, Dialect.ANTHROPIC_MESSAGES
+REQUEST = {CHAT: chat_request, RESPONSES: responses_request, MESSAGES: messages_request}
 DONE = b"data: [DONE]\n\n"
 
 
@@ -62,10 +62,15 @@ def text_of(reply: Reply) -> str:
     answer = reply.json()
     if "choices" in answer:
         return str(answer["choices"][0]["message"]["content"])
+    if "output" in answer:
+        parts = [part for item in answer["output"] if item["type"] == "message" for part in item["content"]]
+        return "".join(part.get("text", "") for part in parts)
     return "".join(block.get("text", "") for block in answer["content"])
 
 
 def _said(event: dict[str, Any]) -> str:
+    if event.get("type") == "response.output_text.delta":
+        return str(event["delta"])
     if event.get("type") == "content_block_delta":
         return str(event["delta"].get("text", ""))
     return "".join(choice["delta"].get("content") or "" for choice in event.get("choices") or ())

@@ -38,7 +38,7 @@ def served_by(reply: Reply) -> str:
 @pytest.mark.bug("D-04")
 @pytest.mark.req("G-080", "G-082")
 @pytest.mark.parametrize("strategy", ["weighted", "round_robin", "failover", "least_busy", "p2c"])
-@pytest.mark.parametrize("dialect", list(Dialect))
+@pytest.mark.parametrize("dialect", list(REQUEST))
 def test_session_stays_where_it_is(run: Any, gateway: Any, strategy: str, dialect: Dialect) -> None:
     async def scenario() -> tuple[list[str], list[dict[str, Any]]]:
         async with FakeProvider(name="a") as a, FakeProvider(name="b") as b, FakeProvider(name="c") as c:

@@ -21,12 +21,14 @@ from pointsman.testing import (
     Truncated,
     chat,
     messages,
+    responses,
     stream_of,
 )
-from tests.integration.callers import CHAT, MESSAGES, ask_all, tally, to_pairs
+from tests.integration.callers import CHAT, MESSAGES, RESPONSES, ask_all, tally, to_pairs
 from tests.integration.harness import pairs
 
-CALLERS = {CHAT: 1_000, MESSAGES: 400}  # the machinery is the same: the second dialect shows its own signs only
+# the machinery is the same: the other dialects show their own signs only
+CALLERS = {CHAT: 1_000, RESPONSES: 200, MESSAGES: 400}
 FINE = Chat("from b")
 LIMIT_S = 0.5  # far more than the good target needs, also on a busy machine
 IMPATIENT = {"first_content": f"{LIMIT_S}s", "first_content_reasoning": f"{LIMIT_S}s", "idle": f"{LIMIT_S}s"}
@@ -35,13 +37,16 @@ AT_THE_LIMIT: dict[str, Any] = {"concurrency": 100, "timeouts": IMPATIENT}
 Table = dict[str, Any]
 WHOLE = {
     CHAT: msgspec.json.encode(chat.completion("from a", to=chat.NOTHING_SPECIAL)),
+    RESPONSES: msgspec.json.encode(responses.response([responses.message_item("from a")])),
     MESSAGES: msgspec.json.encode(messages.message([messages.text_block("from a")], to=chat.NOTHING_SPECIAL)),
 }
 OPENING: dict[Dialect, tuple[chat.Payload, ...]] = {
     CHAT: (chat.chunk(chat.role_delta()),),
+    RESPONSES: (*responses.created(), *responses.text_begin()),
     MESSAGES: (messages.message_start(), messages.ping(), messages.block_start(messages.text_block(""))),
 }
-ERROR = {CHAT: chat.error, MESSAGES: messages.error}
+ERROR = {CHAT: chat.error, RESPONSES: chat.error, MESSAGES: messages.error}
+TOO_FAST = responses.failed("rate_limit_exceeded", "from a")
 NUMERIC_429 = {"choices": [], "error": {"code": 429, "message": "from a"}}
 
 
@@ -66,6 +71,11 @@ def either(dialect: Dialect) -> Table:
             "no_choices": Json(200, {"id": "from a", "choices": []}),
             "null_choices": Json(200, {"id": "from a", "choices": None}),
         },
+        RESPONSES: {
+            "no_output": Json(200, {"id": "from a", "status": "completed"}),
+            "failed": Json(200, responses.failed("server_error", "from a")["response"]),
+            "of_another_dialect": Json(200, chat.completion("from a", to=chat.NOTHING_SPECIAL)),
+        },
         MESSAGES: {
             "no_content": Json(200, {"id": "from a", "content": None}),
             "no_content_and_no_end": Json(200, {"id": "from a", "content": [], "stop_reason": None}),
@@ -82,6 +92,10 @@ def rate_limited(dialect: Dialect) -> Table:
         CHAT: {
             "numeric_429_in_200": (Json(200, {"error": {"code": 429, "message": "from a"}}), (False, True)),
             "role_then_numeric_429": (Events((*OPENING[CHAT], NUMERIC_429)), (True, True)),
+        },
+        RESPONSES: {
+            "numeric_429_in_200": (Json(200, {"error": {"code": 429, "message": "from a"}}), (False, True)),
+            "created_then_rate_limited": (Events((*responses.created(), TOO_FAST), then="end"), (True, True)),
         },
         MESSAGES: {
             "overloaded_in_200": (Json(200, messages.error(529, "from a")), (False, True)),
@@ -122,8 +136,14 @@ def streamed(dialect: Dialect) -> Table:
         "malformed_first_event": Events((b'data: {"choices":[{"delta":{"con\n\n',)),
         "nothing_said_and_no_token": Chat("", usage=Usage(output_tokens=0), finish_reason="stop"),
     }
-    failed = Events((*opening, chat.chunk({}, finish_reason="error")))
-    return common | ({"role_then_error_as_finish_reason": failed} if dialect is CHAT else {})
+    own: dict[Dialect, Table] = {
+        CHAT: {"role_then_error_as_finish_reason": Events((*opening, chat.chunk({}, finish_reason="error")))},
+        RESPONSES: {
+            "opening_then_failed": Events((*opening, responses.failed("server_error", "from a")), then="end"),
+            "opening_then_flat_error": Events((*opening, {"type": "error", "code": None, "message": "from a"})),
+        },
+    }
+    return common | own.get(dialect, {})
 
 
 def timed_either(_: Dialect) -> Table:
@@ -151,7 +171,7 @@ def timed_streamed(dialect: Dialect) -> Table:
 
 def each(table: Callable[[Dialect], Table]) -> pytest.MarkDecorator:
     """Every case of a table, in every dialect."""
-    cases = [(dialect, name, answer) for dialect in Dialect for name, answer in table(dialect).items()]
+    cases = [(dialect, name, answer) for dialect in CALLERS for name, answer in table(dialect).items()]
     return pytest.mark.parametrize(
         ("dialect", "answer"),
         [pytest.param(dialect, answer, id=f"{dialect}-{name}") for dialect, name, answer in cases],

@@ -12,7 +12,7 @@ import pytest
 from pointsman.domain.request import Dialect
 from pointsman.testing import Answer, Events, FakeProvider, Hang, Status, Truncated, chat, stream_of
 from pointsman.testing.wire import Wire, chat_request
-from tests.integration.callers import CHAT, MESSAGES, asks
+from tests.integration.callers import CHAT, MESSAGES, RESPONSES, asks
 from tests.integration.harness import At, Gateway, eventually
 
 Moment: TypeAlias = Callable[[list[Wire]], Coroutine[Any, Any, None]]
@@ -31,6 +31,8 @@ PHASES: dict[str, tuple[Answer, bool, Dialect]] = {
     "waits_for_content": (Events((ROLE,), then="stall"), True, CHAT),
     "waits_for_the_rest_of_a_body": (Truncated("x" * 50, then="stall"), False, CHAT),
     "mid_stream": (stream_of("one", then="stall"), True, CHAT),
+    "responses_wait_for_content": (stream_of(then="stall", dialect=RESPONSES), True, RESPONSES),
+    "responses_mid_stream": (stream_of("one", then="stall", dialect=RESPONSES), True, RESPONSES),
     "messages_wait_for_content": (stream_of(then="stall", dialect=MESSAGES), True, MESSAGES),
     "messages_mid_stream": (stream_of("one", then="stall", dialect=MESSAGES), True, MESSAGES),
 }

@@ -10,7 +10,9 @@ from pointsman.domain.request import Dialect
 from pointsman.domain.target import KeyStyle
 
 _CHAT = frozenset((Dialect.OPENAI_CHAT,))
+_RESPONSES = frozenset((Dialect.OPENAI_RESPONSES,))
 _MESSAGES = frozenset((Dialect.ANTHROPIC_MESSAGES,))
+_EVERY = _CHAT | _RESPONSES | _MESSAGES
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 # the first version, which every model and client knows; callers who want another one say so
 _FIRST_VERSION = MappingProxyType({"anthropic-version": "2023-06-01"})
@@ -29,17 +31,19 @@ class ProviderKind(Struct, frozen=True):
     headers: Mapping[str, str] = _NO_HEADERS  # sent unless the file or the caller has another value
 
 
-_ENGINE = ProviderKind(None, None, SELF_HOSTED_IDLE_CONNECTION_S, None, _CHAT | _MESSAGES)
+_ENGINE = ProviderKind(None, None, SELF_HOSTED_IDLE_CONNECTION_S, None, _EVERY)
 _COUNTING_ENGINE = structs.replace(_ENGINE, counts_tokens=True)
 
 KINDS: dict[str, ProviderKind] = {
-    "openai": ProviderKind("https://api.openai.com/v1", "OPENAI_API_KEY", HOSTED_IDLE_CONNECTION_S, "openai", _CHAT),
+    "openai": ProviderKind(
+        "https://api.openai.com/v1", "OPENAI_API_KEY", HOSTED_IDLE_CONNECTION_S, "openai", _CHAT | _RESPONSES
+    ),
     "anthropic": ProviderKind(
         "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", HOSTED_IDLE_CONNECTION_S, "anthropic", _MESSAGES,
         counts_tokens=True, key_style=KeyStyle.X_API_KEY, headers=_FIRST_VERSION,
     ),
     "openrouter": ProviderKind(
-        "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", HOSTED_IDLE_CONNECTION_S, "openrouter", _CHAT | _MESSAGES
+        "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", HOSTED_IDLE_CONNECTION_S, "openrouter", _EVERY
     ),
     "vllm": _COUNTING_ENGINE,
     "llamacpp": _COUNTING_ENGINE,

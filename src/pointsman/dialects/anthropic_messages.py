@@ -129,7 +129,7 @@ class AnthropicMessages:
     def write_error(self, error: GatewayError, request_id: str) -> bytes:
         return errors.written(error, request_id)
 
-    def write_stream_error(self, error: GatewayError) -> bytes:
+    def write_stream_error(self, error: GatewayError, begun: SseDecoder) -> bytes:
         return b"event: error\ndata: %b\n\n" % errors.written(error, None)
 
     def write_terminator(self) -> bytes:

@@ -88,8 +88,8 @@ class Codec(Protocol):
 
     def write_error(self, error: GatewayError, request_id: str) -> bytes: ...
 
-    def write_stream_error(self, error: GatewayError) -> bytes:
-        """The events that end a broken stream honestly."""
+    def write_stream_error(self, error: GatewayError, begun: SseDecoder) -> bytes:
+        """The events that end a broken stream honestly. `begun`: the decoder that has read it so far."""
         ...
 
     def write_terminator(self) -> bytes: ...

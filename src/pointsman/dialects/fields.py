@@ -58,13 +58,18 @@ def _misspelt(values: Mapping[str, Raw], edited: frozenset[str]) -> GatewayError
     return GatewayError(ErrorKind.BAD_REQUEST, f"Write the field '{name}' in lower case.", param=name)
 
 
+def says_something(value: Raw) -> bool:
+    """Whether a value is more than a place for one."""
+    return bytes(value) not in _NOTHING
+
+
 def says_more_than(name: str, said: Raw) -> bool:
     """Whether an object has anything beside the field of that name: text, tools, reasoning and whatever comes next."""
     try:
         fields = _decode_fields(said)
     except msgspec.DecodeError:
         return False
-    return any(field != name and bytes(value) not in _NOTHING for field, value in fields.items())
+    return any(field != name and says_something(value) for field, value in fields.items())
 
 
 def is_json(data: bytes) -> bool:

@@ -11,10 +11,12 @@ from pointsman.dialects.fields import soft
 from pointsman.domain.capability import Capability
 
 _NOTHING = frozenset((b"null", b"[]", b"{}"))
+_FREE_CHOICES = frozenset(("", "auto", "none"))
 
 
 class _Typed(Struct, gc=False):
     type: str = ""
+    mode: str = ""  # of a choice among some of the tools: whether one of them must be called
 
 
 _TYPED = Decoder(_Typed)
@@ -42,17 +44,31 @@ def is_true(values: Mapping[str, Raw], name: str) -> bool:
     return name in values and soft(values, name, _FLAG) is True
 
 
-def common(parsed: ParsedRequest, media: Mapping[Capability, re.Pattern[bytes]]) -> Iterator[Capability]:
-    """What the facts say already, and what is in the messages."""
+def common(
+    parsed: ParsedRequest, media: Mapping[Capability, re.Pattern[bytes]], said_in: str = "messages"
+) -> Iterator[Capability]:
+    """What the facts say already, and what is in the messages, which are in the field `said_in`."""
     facts = parsed.facts
     if facts.reasoning:
         yield Capability.REASONING
     if (facts.max_output_tokens or 0) > 0:
         yield Capability.HONORS_MAX_TOKENS
-    messages = memoryview(parsed.fields["messages"]) if "messages" in parsed.fields else b""
+    messages = memoryview(parsed.fields[said_in]) if said_in in parsed.fields else b""
     for capability, pattern in media.items():
         if pattern.search(messages):
             yield capability
+
+
+def of_tools(parsed: ParsedRequest) -> Iterator[Capability]:
+    """What the dialects of OpenAI say about tools alike."""
+    values = parsed.fields
+    if parsed.facts.tool_count:
+        yield Capability.TOOLS
+    choice = soft(values, "tool_choice", _CHOICE) if "tool_choice" in values else None
+    if (choice.mode or choice.type if isinstance(choice, _Typed) else choice or "") not in _FREE_CHOICES:
+        yield Capability.FORCED_TOOLS
+    if is_true(values, "parallel_tool_calls"):
+        yield Capability.PARALLEL_TOOLS
 
 
 def in_order(found: Iterator[Capability]) -> tuple[Capability, ...]:

@@ -10,12 +10,12 @@ from pointsman.dialects import needs, steering
 from pointsman.dialects import openai_wire as wire
 from pointsman.dialects.codec import PLAIN_EVENT, AnswerFacts, EventFacts, ParsedRequest
 from pointsman.dialects.fields import is_json, read_fields, says_more_than, soft, strict
-from pointsman.dialects.provider_error import UNREADABLE, read_error
+from pointsman.dialects.openai_dialect import OpenAIDialect, written
+from pointsman.dialects.provider_error import UNREADABLE
 from pointsman.dialects.sse import SseDecoder
 from pointsman.dialects.top_level import Edit, TopLevel, splice
 from pointsman.domain.capability import Capability
 from pointsman.domain.errors import GatewayError
-from pointsman.domain.outcome import ProviderError, Usage
 from pointsman.domain.request import Dialect, RequestFacts
 
 _EDITED = frozenset(("model", "stream", "stream_options"))  # what was authorised must be what is sent
@@ -26,7 +26,6 @@ _MEDIA = {
     Capability.AUDIO: needs.type_pattern(b"input_audio"),
     Capability.FILES: needs.type_pattern(b"file"),
 }
-_FREE_CHOICES = frozenset(("", "auto", "none"))
 
 _DONE = b"[DONE]"
 _CONTENT_EVENT = EventFacts(has_content=True)
@@ -41,13 +40,11 @@ _INTEGER = Decoder(int)
 _LIST = Decoder(list[Raw])
 
 
-class OpenAIChat:
+class OpenAIChat(OpenAIDialect):
     """The codec; it has no state."""
 
     dialect = Dialect.OPENAI_CHAT
     path = "/chat/completions"
-    passed_on: tuple[bytes, ...] = (b"openai-beta", b"traceparent")
-    limit_headers = b"x-ratelimit-"
     natural_end = wire.NATURAL_END
     decoder = SseDecoder
 
@@ -94,9 +91,6 @@ class OpenAIChat:
             return AnswerFacts(usage, fault="empty")
         return AnswerFacts(usage)
 
-    def read_error(self, status: int, body: bytes) -> ProviderError:
-        return read_error(status, body)
-
     def read_event(self, data: bytes, *, before_content: bool) -> EventFacts:
         if data.strip() == _DONE:
             return _TERMINATOR_EVENT
@@ -120,17 +114,8 @@ class OpenAIChat:
             return _CONTENT_EVENT if has_content else PLAIN_EVENT
         return EventFacts(has_content=has_content, usage=usage, finish_reason=finish)
 
-    def usage_after(self, earlier: Usage, later: Usage) -> Usage:
-        return later  # every report is a whole one
-
-    def status_of(self, error: GatewayError) -> int:
-        return error.status
-
-    def write_error(self, error: GatewayError, request_id: str) -> bytes:
-        return _error(error)
-
-    def write_stream_error(self, error: GatewayError) -> bytes:
-        return b"data: %b\n\ndata: [DONE]\n\n" % _error(error)
+    def write_stream_error(self, error: GatewayError, begun: SseDecoder) -> bytes:
+        return b"data: %b\n\ndata: [DONE]\n\n" % written(error)
 
     def write_terminator(self) -> bytes:
         return b"data: [DONE]\n\n"
@@ -139,18 +124,11 @@ class OpenAIChat:
 def _needs(request: ParsedRequest) -> Iterator[Capability]:
     values = request.fields
     yield from needs.common(request, _MEDIA)
-    if request.facts.tool_count or needs.is_given(values, "functions"):
+    yield from needs.of_tools(request)
+    if needs.is_given(values, "functions"):
         yield Capability.TOOLS
-    if needs.type_of(values, "tool_choice") not in _FREE_CHOICES:
-        yield Capability.FORCED_TOOLS
-    if needs.is_true(values, "parallel_tool_calls"):
-        yield Capability.PARALLEL_TOOLS
     if request.facts.structured_output and needs.type_of(values, "response_format") != "text":
         yield Capability.STRUCTURED_OUTPUT
-
-
-def _error(error: GatewayError) -> bytes:
-    return msgspec.json.encode({"error": wire.error_object(error)})
 
 
 def _usage_edit(body: bytes, top: TopLevel, options: dict[str, Raw]) -> Edit:

@@ -8,7 +8,6 @@ from msgspec.json import Decoder
 
 from pointsman.dialects.fields import says_more_than
 from pointsman.dialects.provider_error import NULL, error_of, is_given
-from pointsman.domain.errors import GatewayError
 from pointsman.domain.outcome import ProviderError, Usage
 
 NATURAL_END = "stop"
@@ -109,8 +108,3 @@ def error_in(payload: Payload) -> ProviderError | None:
         if choice.finish_reason == "error":
             return ProviderError("The provider ended the answer with an error.")
     return None
-
-
-def error_object(error: GatewayError) -> dict[str, str | None]:
-    """The OpenAI error object; all four keys are always there, as the SDKs expect."""
-    return {"message": error.message, "type": error.openai_type, "param": error.param, "code": error.code}

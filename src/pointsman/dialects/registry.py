@@ -6,8 +6,13 @@ from types import MappingProxyType
 from pointsman.dialects.anthropic_messages import AnthropicMessages
 from pointsman.dialects.codec import Codec
 from pointsman.dialects.openai_chat import OpenAIChat
+from pointsman.dialects.openai_responses import OpenAIResponses
 from pointsman.domain.request import Dialect
 
 DIALECTS: Mapping[Dialect, Codec] = MappingProxyType(
-    {Dialect.OPENAI_CHAT: OpenAIChat(), Dialect.ANTHROPIC_MESSAGES: AnthropicMessages()}
+    {
+        Dialect.OPENAI_CHAT: OpenAIChat(),
+        Dialect.OPENAI_RESPONSES: OpenAIResponses(),
+        Dialect.ANTHROPIC_MESSAGES: AnthropicMessages(),
+    }
 )

@@ -13,6 +13,7 @@ class Dialect(StrEnum):
     """Wire format of a request."""
 
     OPENAI_CHAT = "openai_chat"
+    OPENAI_RESPONSES = "openai_responses"
     ANTHROPIC_MESSAGES = "anthropic_messages"
 
 

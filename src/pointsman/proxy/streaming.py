@@ -105,6 +105,9 @@ class StreamAnswer(BaseAnswer):
         if facts.is_malformed:
             self._break(Fault(OutcomeClass.BAD_PAYLOAD, "malformed_event"))
             return False
+        if facts.usage is not None:
+            self.usage = facts.usage if self.usage is None else self.codec.usage_after(self.usage, facts.usage)
+        self._finish_reason = facts.finish_reason or self._finish_reason
         if facts.error is not None:
             self._break(in_band_fault(facts.error))
             return False
@@ -115,9 +118,6 @@ class StreamAnswer(BaseAnswer):
             self.has_content = True
             self._ttft_s = self._clock.now() - self._began_at
             self._lease.answered()
-        if facts.usage is not None:
-            self.usage = facts.usage if self.usage is None else self.codec.usage_after(self.usage, facts.usage)
-        self._finish_reason = facts.finish_reason or self._finish_reason
         return self._wants_usage or not facts.is_usage_only
 
     def _break(self, fault: Fault) -> None:
@@ -148,7 +148,7 @@ class StreamAnswer(BaseAnswer):
 
     def end_with_error(self, error: GatewayError) -> None:
         """The honest end of an answer that has begun."""
-        self._reply.write(self.codec.write_stream_error(error))
+        self._reply.write(self.codec.write_stream_error(error, self._decoder))
         self._reply.finish()
 
     def _fault(self, failure: WireFailure | None) -> Fault | None:

@@ -40,6 +40,14 @@ VERDICT_BY_CODE: dict[str, Verdict] = {
          "content_policy_violation", "invalid_prompt", "request_too_large"),
         _THE_CALLER,
     ),
+    # images that a request brings or points to: Responses tell it within a 200
+    **dict.fromkeys(
+        ("invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_url", "invalid_image_mode",
+         "image_too_large", "image_too_small", "image_parse_error", "image_content_policy_violation",
+         "image_file_too_large", "image_file_not_found", "unsupported_image_media_type", "empty_image_file",
+         "failed_to_download_image"),
+        _THE_CALLER,
+    ),
     **dict.fromkeys(("rate_limit_exceeded", "rate_limit_error", "overloaded_error", "overloaded"), _TOO_MUCH),
 }  # fmt: skip
 

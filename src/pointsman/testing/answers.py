@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pointsman.domain.outcome import Usage
 from pointsman.domain.request import Dialect
-from pointsman.testing import chat, messages
+from pointsman.testing import chat, messages, responses
 from pointsman.testing.chat import ToolCall
 
 COUNT_FOR_ME = Usage()  # no number given: the provider invents plausible ones
@@ -135,8 +135,13 @@ def _messages_begin(texts: Sequence[str]) -> list[chat.Payload]:
     return [*begin, *map(messages.text_delta, texts)]
 
 
+def _responses_begin(texts: Sequence[str]) -> list[chat.Payload]:
+    return [*responses.created(), *responses.text_begin(), *map(responses.text_delta, texts)]
+
+
 _STREAMS: Mapping[Dialect, tuple[Callable[[Sequence[str]], list[chat.Payload]], list[chat.Payload]]] = {
     Dialect.OPENAI_CHAT: (_chat_begin, [chat.chunk({}, finish_reason="stop")]),
+    Dialect.OPENAI_RESPONSES: (_responses_begin, [responses.item_done(responses.message_item("so"))]),
     Dialect.ANTHROPIC_MESSAGES: (_messages_begin, [messages.block_stop(), messages.message_delta("end_turn")]),
 }
 

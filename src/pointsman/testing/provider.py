@@ -1,4 +1,4 @@
-"""A provider that speaks OpenAI Chat and Anthropic Messages over real sockets and answers as told, faults included."""
+"""A provider that speaks every dialect over real sockets and answers as told, faults included."""
 
 import asyncio
 import socket
@@ -28,8 +28,12 @@ FINE = Chat("ok")
 PATIENCE_S = 2.0  # after this a test fails instead of hanging
 
 COUNT_PATH = "/messages/count_tokens"
-DIALECT_BY_PATH = {"/chat/completions": Dialect.OPENAI_CHAT, "/messages": Dialect.ANTHROPIC_MESSAGES}
-ID_PREFIX = {Dialect.OPENAI_CHAT: "chatcmpl", Dialect.ANTHROPIC_MESSAGES: "msg"}
+DIALECT_BY_PATH = {
+    "/chat/completions": Dialect.OPENAI_CHAT,
+    "/responses": Dialect.OPENAI_RESPONSES,
+    "/messages": Dialect.ANTHROPIC_MESSAGES,
+}
+ID_PREFIX = {Dialect.OPENAI_CHAT: "chatcmpl", Dialect.OPENAI_RESPONSES: "resp", Dialect.ANTHROPIC_MESSAGES: "msg"}
 MESSAGES = structs.replace(NOTHING_SPECIAL, dialect=Dialect.ANTHROPIC_MESSAGES)
 
 AnswerFor: TypeAlias = Callable[[Received], Answer]

@@ -126,13 +126,12 @@ def _chat_unary(answer: Chat, to: Asked) -> Iterator[Step]:
 
 
 def _chat_stream(answer: Chat, to: Asked) -> Iterator[Step]:
-    speech = SPEECHES[to.dialect]
-    spoken = speech.stream(answer, to)
+    spoken = SPEECHES[to.dialect].stream(answer, to)
     yield head(200, EVENT_STREAM_HEADERS, answer.headers)
     yield from map(chunk, spoken.opening)
     yield from _spaced(((chunk(piece),) for piece in spoken.pieces), answer.gap_s)
     yield from map(chunk, spoken.closing)
-    yield chunk(speech.done) + LAST_CHUNK
+    yield chunk(spoken.done) + LAST_CHUNK
     yield End.KEEP
 
 

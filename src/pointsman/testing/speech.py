@@ -7,12 +7,13 @@ from typing import Protocol
 from msgspec import Struct
 
 from pointsman.domain.request import Dialect
-from pointsman.testing import chat, messages
+from pointsman.testing import chat, messages, responses
 from pointsman.testing.answers import Chat
 from pointsman.testing.chat import Asked, Payload
 
 # finish reasons are scripted in OpenAI's words, and an unknown one is said as it is
 STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
+INCOMPLETE_REASONS = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
 class Spoken(Struct, frozen=True):
@@ -21,12 +22,13 @@ class Spoken(Struct, frozen=True):
     opening: list[bytes]
     pieces: list[bytes]
     closing: list[bytes]
+    done: bytes  # the terminator
 
 
 class Speech(Protocol):
     """One dialect."""
 
-    done: bytes  # the terminator of a stream
+    done: bytes  # the terminator of a stream that is given event by event
 
     def whole(self, answer: Chat, to: Asked) -> Payload: ...
     def stream(self, answer: Chat, to: Asked) -> Spoken: ...
@@ -62,6 +64,7 @@ class ChatSpeech:
             [chat.sse(chat.chunk(chat.role_delta(), to=to))],
             [chat.sse(chat.chunk(delta, to=to)) for delta in deltas],
             [*map(chat.sse, closing)],
+            self.done,
         )
 
     def error(self, status: int, said: str | Mapping[str, object] | None) -> Payload:
@@ -89,6 +92,7 @@ class MessagesSpeech:
             [*map(messages.sse, (begin, messages.ping()))],
             [*map(messages.sse, self._blocks(answer))],
             [messages.sse(messages.message_delta(_stop_reason(answer), usage))],
+            self.done,
         )
 
     def error(self, status: int, said: str | Mapping[str, object] | None) -> Payload:
@@ -109,6 +113,41 @@ class MessagesSpeech:
         return None if answer.usage is None else messages.usage(answer.usage, to=to, text=answer.text)
 
 
+class ResponsesSpeech:
+    """OpenAI Responses."""
+
+    done = responses.COMPLETED
+
+    def whole(self, answer: Chat, to: Asked) -> Payload:
+        items = [*map(responses.reasoning_item, filter(None, [answer.reasoning]))]
+        items += [responses.message_item(answer.text, len(items))] if answer.text else []
+        items += [responses.call_item(call, index) for index, call in enumerate(answer.tool_calls, len(items))]
+        reason = INCOMPLETE_REASONS.get(_finish_reason(answer))
+        usage = None if answer.usage is None else responses.usage(answer.usage, to=to, text=answer.text)
+        status = "incomplete" if reason else "completed"
+        return responses.response(items, to=to, status=status, usage=usage, incomplete=reason)
+
+    def stream(self, answer: Chat, to: Asked) -> Spoken:
+        opening, pieces = responses.created(to=to), self._items(answer)
+        events = responses.numbered([*opening, *pieces, responses.ended(self.whole(answer, to))])
+        *said, done = map(responses.sse, events)
+        return Spoken(said[: len(opening)], said[len(opening) :], [], done)
+
+    def error(self, status: int, said: str | Mapping[str, object] | None) -> Payload:
+        return chat.error(status, said)
+
+    def sse(self, event: Mapping[str, object]) -> bytes:
+        return responses.sse(event)
+
+    def _items(self, answer: Chat) -> list[Payload]:
+        items = [responses.reasoning_events(answer.reasoning, 0)] if answer.reasoning else []
+        if answer.text:
+            items.append(responses.text_events(answer.text, len(items)))
+        for call in answer.tool_calls:
+            items.append(responses.call_events(call, len(items)))
+        return [event for item in items for event in item]
+
+
 def _finish_reason(answer: Chat) -> str:
     return answer.finish_reason or ("tool_calls" if answer.tool_calls else "stop")
 
@@ -119,5 +158,9 @@ def _stop_reason(answer: Chat) -> str:
 
 
 SPEECHES: Mapping[Dialect, Speech] = MappingProxyType(
-    {Dialect.OPENAI_CHAT: ChatSpeech(), Dialect.ANTHROPIC_MESSAGES: MessagesSpeech()}
+    {
+        Dialect.OPENAI_CHAT: ChatSpeech(),
+        Dialect.OPENAI_RESPONSES: ResponsesSpeech(),
+        Dialect.ANTHROPIC_MESSAGES: MessagesSpeech(),
+    }
 )

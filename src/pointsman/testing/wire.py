@@ -179,6 +179,13 @@ def messages_request(
     return post(path, msgspec.json.encode(payload), headers)
 
 
+def responses_request(
+    model: str = "m", *, path: str = "/v1/responses", headers: tuple[tuple[str, str], ...] = (), **fields: object
+) -> bytes:
+    """A Responses request as bytes; `fields` go into its body."""
+    return post(path, msgspec.json.encode({"model": model, "input": "hi"} | fields), headers)
+
+
 def chat_request(
     model: str = "m", *, path: str = "/v1/chat/completions", headers: tuple[tuple[str, str], ...] = (), **fields: object
 ) -> bytes:

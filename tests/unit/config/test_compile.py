@@ -460,9 +460,10 @@ def test_anthropic_gets_its_key_and_version_in_headers_of_its_own(
 @pytest.mark.parametrize(
     ("written", "dialects"),
     [
-        ("", {Dialect.OPENAI_CHAT, Dialect.ANTHROPIC_MESSAGES}),
-        (", dialects: null", {Dialect.OPENAI_CHAT, Dialect.ANTHROPIC_MESSAGES}),
+        ("", set(Dialect)),
+        (", dialects: null", set(Dialect)),
         (", dialects: [openai_chat]", {Dialect.OPENAI_CHAT}),
+        (", dialects: [openai_responses]", {Dialect.OPENAI_RESPONSES}),
         (", dialects: [anthropic_messages]", {Dialect.ANTHROPIC_MESSAGES}),
     ],
 )

@@ -38,18 +38,19 @@ def test_self_hosted_kinds_have_neither_address_nor_key(kind: str) -> None:
     assert row.idle_connection_s == 4
 
 
-CHAT, MESSAGES = Dialect.OPENAI_CHAT, Dialect.ANTHROPIC_MESSAGES
+MESSAGES = {Dialect.ANTHROPIC_MESSAGES}
+EVERY = set(Dialect)
 
 
 @pytest.mark.parametrize(
     ("kind", "dialects", "counts"),
     [
-        ("openai", {CHAT}, False),
-        ("anthropic", {MESSAGES}, True),
-        ("openrouter", {CHAT, MESSAGES}, False),
-        ("vllm", {CHAT, MESSAGES}, True),
-        ("llamacpp", {CHAT, MESSAGES}, True),
-        ("ollama", {CHAT, MESSAGES}, False),
+        ("openai", EVERY - MESSAGES, False),
+        ("anthropic", MESSAGES, True),
+        ("openrouter", EVERY, False),
+        ("vllm", EVERY, True),
+        ("llamacpp", EVERY, True),
+        ("ollama", EVERY, False),
     ],
 )
 def test_each_kind_speaks_its_dialects_and_may_count_tokens(kind: str, dialects: set[Dialect], counts: bool) -> None:

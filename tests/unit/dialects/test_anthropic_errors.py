@@ -89,7 +89,7 @@ def test_prompt_that_is_too_long_says_so_in_the_words_that_agents_know(said: str
 def test_broken_stream_ends_with_one_named_error_event_of_the_providers_type(said: str | None, type_: str) -> None:
     error = ProviderFaultError('a\n"b"', type_=said, code=None, param=None)
 
-    raw = CODEC.write_stream_error(error)
+    raw = CODEC.write_stream_error(error, CODEC.decoder())
 
     (event,) = CODEC.decoder().feed(raw)
     assert event.raw == raw

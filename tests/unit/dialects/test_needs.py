@@ -1,4 +1,4 @@
-"""What a request needs of a target, in either dialect."""
+"""What a request needs of a target, in every dialect."""
 
 import json
 from typing import Any
@@ -19,6 +19,10 @@ def needs(dialect: Dialect, fields: dict[str, Any]) -> list[str]:
 
 def message(*parts: dict[str, Any]) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": list(parts)}]}
+
+
+def said(*parts: dict[str, Any]) -> dict[str, Any]:
+    return {"input": [{"role": "user", "content": list(parts)}]}
 
 
 @pytest.mark.req("D-021", "D-022")
@@ -51,6 +55,33 @@ def message(*parts: dict[str, Any]) -> dict[str, Any]:
 )
 def test_needs_of_a_chat_request(fields: dict[str, Any], expected: list[str]) -> None:
     assert needs(Dialect.OPENAI_CHAT, fields) == expected
+
+
+@pytest.mark.req("D-021", "D-022")
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, []),
+        ({"input": "hi"}, []),
+        ({"tools": [{"type": "function", "name": "f"}], "tool_choice": "auto"}, ["tools"]),
+        ({"tool_choice": "required"}, ["forced_tools"]),
+        ({"tool_choice": {"type": "function", "name": "f"}}, ["forced_tools"]),
+        ({"tool_choice": {"type": "allowed_tools", "mode": "required"}}, ["forced_tools"]),
+        ({"tool_choice": {"type": "allowed_tools", "mode": "auto"}}, []),
+        ({"parallel_tool_calls": True}, ["parallel_tools"]),
+        ({"text": {"format": {"type": "json_schema"}}}, ["structured_output"]),
+        ({"text": {"format": {"type": "text"}}}, []),
+        (said({"type": "input_text", "text": "hi"}, {"type": "input_image", "file_id": "f"}), ["images"]),
+        (said({"type": "input_audio", "input_audio": {}}), ["audio"]),
+        (said({"type": "input_file", "file_id": "f"}), ["files"]),
+        (said({"type": "input_text", "text": '"type": "input_image"'}), []),
+        ({"reasoning": {"effort": "medium"}}, ["reasoning"]),
+        ({"reasoning": {"effort": "none"}}, []),
+        ({"max_output_tokens": 16}, ["honors_max_tokens"]),
+    ],
+)
+def test_needs_of_a_responses_request(fields: dict[str, Any], expected: list[str]) -> None:
+    assert needs(Dialect.OPENAI_RESPONSES, fields) == expected
 
 
 @pytest.mark.req("D-021", "D-022")

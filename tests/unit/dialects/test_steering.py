@@ -57,6 +57,16 @@ def test_parameters_are_all_fields_but_those_that_every_target_takes() -> None:
     assert found.preferences == Preferences(parameters=frozenset(("top_p", "tools")))
 
 
+@EVERY_DIALECT
+@pytest.mark.parametrize("said_in", ["messages", "system", "input", "instructions"])
+def test_what_is_said_is_no_parameter(codec: Any, said_in: str) -> None:
+    body = {"model": "m", said_in: [], "top_p": 1, "provider": {"require_parameters": True}}
+
+    found = codec.read_request(json.dumps(body).encode())
+
+    assert found.preferences == Preferences(parameters=frozenset(("top_p",)))
+
+
 def test_models_are_groups_to_turn_to() -> None:
     assert parsed(models=["b", "c"]).preferences == Preferences(models=("b", "c"))
 

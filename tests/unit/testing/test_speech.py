@@ -78,3 +78,36 @@ def test_stream_of_messages_ends_with_its_terminator() -> None:
     types = [msgspec.json.decode(event)["type"] for event in events]
     block = ["content_block_start", "content_block_delta", "content_block_stop"]
     assert types == ["message_start", *block, "message_delta", "message_stop"]
+
+
+RESPONSES = Asked(dialect=Dialect.OPENAI_RESPONSES, stream=True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "incomplete"),
+    [
+        (Chat("a"), "completed", None),
+        (FULL, "completed", None),
+        (Chat("a", finish_reason="length"), "incomplete", {"reason": "max_output_tokens"}),
+    ],
+)
+def test_response_ends_with_a_status_in_both_forms(
+    answer: Chat, status: str, incomplete: dict[str, str] | None
+) -> None:
+    speech = SPEECHES[Dialect.OPENAI_RESPONSES]
+
+    whole = speech.whole(answer, RESPONSES)
+    last = msgspec.json.decode(speech.stream(answer, RESPONSES).done.split(b"data: ")[1])
+
+    assert (whole["status"], whole["incomplete_details"]) == (status, incomplete)
+    assert (last["type"], last["response"]) == (f"response.{status}", whole)
+
+
+def test_events_of_a_response_are_numbered_and_have_reasoning_text_and_tools_in_this_order() -> None:
+    spoken = SPEECHES[Dialect.OPENAI_RESPONSES].stream(FULL, RESPONSES)
+
+    events = [msgspec.json.decode(raw.split(b"data: ")[1]) for raw in (*spoken.opening, *spoken.pieces, spoken.done)]
+
+    assert [event["sequence_number"] for event in events] == list(range(len(events)))
+    added = [event["item"]["type"] for event in events if event["type"] == "response.output_item.added"]
+    assert added == ["reasoning", "message", "function_call"]

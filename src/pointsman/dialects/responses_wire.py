@@ -1,0 +1,162 @@
+"""Shapes of OpenAI's Responses: answers, events and their usage (pure)."""
+
+from typing import Annotated
+
+from msgspec import Meta, Raw, Struct, structs
+from msgspec.json import Decoder
+
+from pointsman.dialects.fields import says_more_than
+from pointsman.dialects.provider_error import NULL, UNREADABLE, error_of, is_given
+from pointsman.dialects.sse import SseDecoder, SseEvent
+from pointsman.domain.outcome import ProviderError, Usage
+
+NATURAL_END = "completed"
+FAILED = "failed"
+# in the background: the answer is a receipt, and is fetched later
+_PENDING = frozenset(("queued", "in_progress"))
+
+Count = Annotated[int, Meta(ge=0, lt=2**53)]  # anything else is no count of tokens
+
+
+class _InputDetails(Struct, gc=False):
+    cached_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
+
+
+class _OutputDetails(Struct, gc=False):
+    reasoning_tokens: Count | None = None
+
+
+class TokenCounts(Struct, gc=False):
+    """`usage` as it comes."""
+
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    input_tokens_details: _InputDetails | None = None
+    output_tokens_details: _OutputDetails | None = None
+
+
+class _Incomplete(Struct, gc=False):
+    reason: str | None = None
+
+
+class Response(Struct, gc=False):
+    """A whole answer, or the `response` of an event, read as far as routing needs it."""
+
+    status: str | None = None
+    output: list[Raw] | None = None
+    usage: Raw = NULL
+    error: Raw = NULL
+    incomplete_details: _Incomplete | None = None
+
+
+class Event(Struct, gc=False):
+    """One event of a stream."""
+
+    type: str = ""
+    delta: Raw = NULL
+    item: Raw = NULL
+    part: Raw = NULL
+    response: Raw = NULL
+    error: Raw = NULL
+
+
+class _Item(Struct, gc=False):
+    type: str = ""
+    content: list[Raw] | None = None
+    summary: list[Raw] | None = None
+
+
+# each raises one of UNREADABLE; ValidationError among them means sound JSON of another shape
+read_response = Decoder(Response).decode
+read_event = Decoder(Event).decode
+_decode_counts = Decoder(TokenCounts).decode
+_decode_item = Decoder(_Item).decode
+_decode_begun = Decoder(dict[str, Raw]).decode
+
+
+class NumberedDecoder(SseDecoder):
+    """Remembers what an honest end of the stream needs: how the answer began, and the number of the next event."""
+
+    def __init__(self, limit_bytes: int = 1024 * 1024) -> None:
+        super().__init__(limit_bytes)
+        self.first: bytes | None = None  # data of the first event that has any
+        self.next_number = 0  # events are numbered from 0 on, one by one; a comment leaves a gap, which does no harm
+
+    def feed(self, chunk: bytes) -> list[SseEvent]:
+        events = super().feed(chunk)
+        if events:
+            self.next_number += len(events)
+            if self.first is None:
+                self.first = next((event.data for event in events if event.data is not None), None)
+        return events
+
+    def begun(self) -> dict[str, Raw]:
+        """The fields of the response as the stream began."""
+        try:
+            return _decode_begun(_decode_begun(self.first or b"{}").get("response", b"{}"))
+        except UNREADABLE:
+            return {}
+
+
+def usage(raw: Raw) -> Usage | None:
+    """Tokens as reported; None when the provider did not say, or nothing to trust."""
+    try:
+        counts = _decode_counts(raw)
+    except UNREADABLE:
+        return None
+    given, made = counts.input_tokens_details, counts.output_tokens_details
+    return Usage(
+        counts.input_tokens,
+        counts.output_tokens,
+        given.cached_tokens if given else None,
+        made.reasoning_tokens if made else None,
+        given.cache_write_tokens if given else None,
+    )
+
+
+def error_in(response: Response) -> ProviderError | None:
+    """An error inside a success: given as such, or a failure that nothing is said about (D-07)."""
+    if is_given(response.error):
+        return error_of(response.error)
+    return ProviderError("The provider reports that the answer failed.") if response.status == FAILED else None
+
+
+def error_of_event(data: bytes) -> ProviderError:
+    """The error of an event that is one: its fields are the event's own, and its type only says so."""
+    return structs.replace(error_of(Raw(data)), type=None)
+
+
+def finish_reason(response: Response) -> str | None:
+    """Why the answer ends, in the words of the provider; None: it tells neither output nor usage, so no end either."""
+    if not response.output and not is_given(response.usage):
+        return None
+    incomplete = response.incomplete_details
+    return (incomplete and incomplete.reason) or response.status
+
+
+def is_empty(response: Response) -> bool:
+    """No output and no sign that there will be any, or an answer that the provider itself calls empty (B-16)."""
+    if response.status in _PENDING:
+        return False
+    if response.output is None or response.status is None:
+        return not response.output
+    said = usage(response.usage)
+    if said is None or said.output_tokens != 0 or response.status != NATURAL_END:
+        return False
+    return not any(map(item_says_something, response.output))
+
+
+def item_says_something(raw: Raw) -> bool:
+    """Whether an item of the output has content: text, a tool, reasoning and whatever comes next."""
+    try:
+        item = _decode_item(raw)
+    except UNREADABLE:
+        return False
+    match item.type:
+        case "message":
+            return any(says_more_than("type", part) for part in item.content or ())
+        case "reasoning":  # its encrypted form is there from the start
+            return bool(item.content or item.summary)
+        case type_:
+            return bool(type_)
