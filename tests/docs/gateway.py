@@ -14,7 +14,15 @@ from pointsman.config.load import load
 from pointsman.domain.outcome import Usage
 from pointsman.observability.decision_log import DecisionRecord
 from pointsman.testing import Chat, FakeProvider, Received, Status, keys
-from pointsman.testing.wire import Reply, Wire, chat_request, messages_request, responses_request
+from pointsman.testing.wire import (
+    Reply,
+    Wire,
+    chat_request,
+    completions_request,
+    embeddings_request,
+    messages_request,
+    responses_request,
+)
 
 USAGE = Usage(input_tokens=20, output_tokens=5, cached_tokens=8, cache_write_tokens=4)
 KEY = "callers-own"  # of a caller who may use every group but one
@@ -85,6 +93,8 @@ REQUESTS: dict[str, bytes] = {
     "too long": ask("one").replace(b"content-length: ", b"content-length: 99999999"),
     "response": responses_request("one", headers=REQUEST_HEADERS),
     "streamed response": responses_request("one", stream=True, headers=(("x-api-key", KEY),)),
+    "embeddings": embeddings_request("one", headers=REQUEST_HEADERS),
+    "completion": completions_request("one", headers=REQUEST_HEADERS),
     "message": messages_request("one", headers=REQUEST_HEADERS),
     "streamed message": messages_request("one", stream=True, headers=(("x-api-key", KEY),)),
     "alive?": PROBE.format(path="/livez").encode(),
@@ -96,7 +106,8 @@ STREAMS = frozenset(("streamed", "streamed response", "streamed message"))
 MESSAGES = frozenset(("message", "streamed message"))
 ROUTED = MESSAGES | frozenset(
     (
-        "whole", "streamed", "response", "streamed response", "scored", "failed over", "rate limited", "explained",
+        "whole", "streamed", "response", "streamed response", "embeddings", "completion", "scored",
+        "failed over", "rate limited", "explained",
         "HTTP/1.0",
     )
 )  # fmt: skip

@@ -8,11 +8,14 @@ from typing import Any
 import msgspec
 
 from pointsman.domain.request import Dialect
-from pointsman.testing.wire import Reply, Wire, chat_request, messages_request, responses_request
+from pointsman.testing.wire import Reply, Wire, chat_request, completions_request, messages_request, responses_request
 
 CONCURRENCY = 50
 CHAT, RESPONSES, MESSAGES = Dialect.OPENAI_CHAT, Dialect.OPENAI_RESPONSES, Dialect.ANTHROPIC_MESSAGES
-REQUEST = {CHAT: chat_request, RESPONSES: responses_request, MESSAGES: messages_request}
+REQUEST = {
+    CHAT: chat_request, RESPONSES: responses_request, MESSAGES: messages_request,
+    Dialect.OPENAI_COMPLETIONS: completions_request,
+}  # fmt: skip
 DONE = b"data: [DONE]\n\n"
 
 
@@ -61,7 +64,8 @@ def text_of(reply: Reply) -> str:
         return "".join(map(_said, events(reply)))
     answer = reply.json()
     if "choices" in answer:
-        return str(answer["choices"][0]["message"]["content"])
+        choice = answer["choices"][0]
+        return str(choice["text"] if "text" in choice else choice["message"]["content"])
     if "output" in answer:
         parts = [part for item in answer["output"] if item["type"] == "message" for part in item["content"]]
         return "".join(part.get("text", "") for part in parts)
@@ -73,7 +77,8 @@ def _said(event: dict[str, Any]) -> str:
         return str(event["delta"])
     if event.get("type") == "content_block_delta":
         return str(event["delta"].get("text", ""))
-    return "".join(choice["delta"].get("content") or "" for choice in event.get("choices") or ())
+    choices = event.get("choices") or ()
+    return "".join(choice["text"] if "text" in choice else choice["delta"].get("content") or "" for choice in choices)
 
 
 def events(reply: Reply) -> list[dict[str, Any]]:

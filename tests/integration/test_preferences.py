@@ -8,7 +8,7 @@ import pytest
 
 from pointsman.domain.request import Dialect
 from pointsman.testing import Chat, FakeProvider, Status, keys
-from pointsman.testing.wire import Reply, chat_request, messages_request
+from pointsman.testing.wire import Reply, chat_request, embeddings_request
 from tests.integration.callers import REQUEST, ask, text_of
 from tests.integration.harness import group
 
@@ -32,7 +32,7 @@ def served(run: Any, gateway: Any, *requests: bytes, **options: Any) -> list[Rep
 
 
 @pytest.mark.req("C-14")
-@pytest.mark.parametrize("dialect", list(Dialect))
+@pytest.mark.parametrize("dialect", list(REQUEST))
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(
     "provider", [{"order": ["b"]}, {"only": ["b"]}, {"ignore": ["a/m-a"]}, {"order": ["b"], "allow_fallbacks": False}]
@@ -46,7 +46,7 @@ def test_request_is_served_by_whom_it_names(
 
 
 @pytest.mark.bug("A-18")
-@pytest.mark.parametrize("request_of", [chat_request, messages_request])
+@pytest.mark.parametrize("request_of", [*REQUEST.values(), embeddings_request])
 def test_provider_object_never_reaches_a_provider(run: Any, gateway: Any, request_of: Any) -> None:
     async def scenario() -> list[dict[str, Any]]:
         async with FakeProvider(name="a") as a, gateway(a) as gw:

@@ -202,8 +202,8 @@ def test_what_was_authorised_is_what_is_sent(codec: Codec, made: tuple[bytes, di
     written = codec.write_request(request, model)
 
     options = fields.get("stream_options") or {}
-    is_chat = codec.dialect is Dialect.OPENAI_CHAT
-    asks = is_chat and bool(fields.get("stream")) and options.get("include_usage") is not True
+    can_be_asked = codec.dialect in {Dialect.OPENAI_CHAT, Dialect.OPENAI_COMPLETIONS}
+    asks = can_be_asked and bool(fields.get("stream")) and options.get("include_usage") is not True
     expected = fields | {"model": model} | ({"stream_options": {**options, "include_usage": True}} if asks else {})
     assert request.facts.model == fields["model"]
     assert json.loads(written) == expected
@@ -282,6 +282,14 @@ ODD_SHAPES = {
         {"choices": [{"delta": odd}]},
         {"error": odd},
         {"usage": odd, "choices": [{"message": odd, "finish_reason": odd}]},
+    ],
+    Dialect.OPENAI_COMPLETIONS: lambda odd: [
+        {"choices": [{"text": odd}]},
+        {"usage": {"prompt_tokens": odd, "completion_tokens": 0}, "choices": [{"text": odd, "finish_reason": "stop"}]},
+    ],
+    Dialect.OPENAI_EMBEDDINGS: lambda odd: [
+        {"data": odd, "usage": odd},
+        {"data": [odd], "usage": {"prompt_tokens": odd}, "error": odd},
     ],
     Dialect.OPENAI_RESPONSES: lambda odd: [
         {"output": odd, "status": odd, "usage": odd, "error": odd},

@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from pointsman.config.embeddings import is_embedding_model
 from pointsman.domain.price import Price, Rates, Tier
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def find(provider: str, model: str, at: datetime) -> Price | None:
     if found is None:
         return None
     listed = found.get_prices(at)
-    if listed.input_mtok is None or listed.output_mtok is None:
+    if listed.input_mtok is None or (listed.output_mtok is None and not is_embedding_model(model)):
         return None
     starts = sorted(_starts(listed), reverse=True)
     return Price(

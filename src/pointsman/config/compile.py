@@ -10,7 +10,7 @@ from types import MappingProxyType
 import msgspec
 from msgspec import Struct
 
-from pointsman.config import fallbacks, values
+from pointsman.config import embeddings, fallbacks, values
 from pointsman.config.keys import single_targets
 from pointsman.config.kinds import KINDS
 from pointsman.config.places import home_folder, state_folder
@@ -176,13 +176,16 @@ def _group(config: ConfigFile, name: str, entry: GroupEntry, credential_key: byt
             _target(config, provider, reference, credential_key, priced_at),
             _DEFAULT_WEIGHT if target.weight is None else target.weight,
             frozenset(target.tags),
+            shares_space=shares_space,
         )
-        for (provider, reference), target in zip(places, entry.targets, strict=True)
+        for (provider, reference), target, shares_space in zip(
+            places, entry.targets, embeddings.comparable(config, entry), strict=True
+        )
     )
     targets = [member.target for member in members]
     policy = equipped(_policy(config, entry, choose(entry, identities)), targets)
     policy = msgspec.structs.replace(policy, scan=scan_of(policy, targets))
-    return ModelGroup(name, tuple(entry.aliases), members, policy)
+    return ModelGroup(name, tuple(entry.aliases), members, policy, embeddings.space_of(config, entry))
 
 
 def _target(config: ConfigFile, provider: str, reference: str, credential_key: bytes, priced_at: datetime) -> Target:

@@ -9,10 +9,9 @@ from pointsman.config.settings import HOSTED_IDLE_CONNECTION_S, SELF_HOSTED_IDLE
 from pointsman.domain.request import Dialect
 from pointsman.domain.target import KeyStyle
 
-_CHAT = frozenset((Dialect.OPENAI_CHAT,))
-_RESPONSES = frozenset((Dialect.OPENAI_RESPONSES,))
+_EVERY = frozenset(Dialect)
 _MESSAGES = frozenset((Dialect.ANTHROPIC_MESSAGES,))
-_EVERY = _CHAT | _RESPONSES | _MESSAGES
+_OPENAIS = _EVERY - _MESSAGES
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 # the first version, which every model and client knows; callers who want another one say so
 _FIRST_VERSION = MappingProxyType({"anthropic-version": "2023-06-01"})
@@ -36,7 +35,7 @@ _COUNTING_ENGINE = structs.replace(_ENGINE, counts_tokens=True)
 
 KINDS: dict[str, ProviderKind] = {
     "openai": ProviderKind(
-        "https://api.openai.com/v1", "OPENAI_API_KEY", HOSTED_IDLE_CONNECTION_S, "openai", _CHAT | _RESPONSES
+        "https://api.openai.com/v1", "OPENAI_API_KEY", HOSTED_IDLE_CONNECTION_S, "openai", _OPENAIS
     ),
     "anthropic": ProviderKind(
         "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", HOSTED_IDLE_CONNECTION_S, "anthropic", _MESSAGES,

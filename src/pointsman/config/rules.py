@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from pointsman.config import fallbacks, keys, values
+from pointsman.config import embeddings, fallbacks, keys, values
 from pointsman.config.document import Document
 from pointsman.config.kinds import KINDS
 from pointsman.config.problems import KeyPath, nearest, quoted
@@ -35,6 +35,7 @@ def check(document: Document, config: ConfigFile) -> None:
     keys.check(document, config)
     for name, group in config.models.items():
         _check_targets(document, config, name)
+        embeddings.check(document, config, name)
         _check_weights(document, ("models", name, "targets"), group)
         fallbacks.check(document, config, name)
         _check_routing_policy(document, ("models", name, "routing_policy"), group)

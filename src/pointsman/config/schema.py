@@ -233,6 +233,7 @@ class ModelEntry(Section):
 
     model: UpstreamModel | None = None  # None: the reference name itself
     same_as: str | None = None  # None: not known to equal any other model
+    embedding_space: str | None = None  # None: its own, shared with models that are the same
     price: PriceEntry | None = None  # None: the catalogue's
     context: OptionalTokens = None  # None: the catalogue's, else not known
     max_output: OptionalTokens = None  # None, here and below: not known

@@ -9,7 +9,7 @@ from msgspec.json import Decoder
 from pointsman.dialects import needs, steering
 from pointsman.dialects import openai_wire as wire
 from pointsman.dialects.codec import PLAIN_EVENT, AnswerFacts, EventFacts, ParsedRequest
-from pointsman.dialects.fields import is_json, read_fields, says_more_than, soft, strict
+from pointsman.dialects.fields import is_json, read_fields, soft, strict
 from pointsman.dialects.openai_dialect import OpenAIDialect, written
 from pointsman.dialects.provider_error import UNREADABLE
 from pointsman.dialects.sse import SseDecoder
@@ -61,7 +61,7 @@ class OpenAIChat(OpenAIDialect):
         if not cap and "max_tokens" in values:
             cap = soft(values, "max_tokens", _INTEGER)
         facts = RequestFacts(
-            Dialect.OPENAI_CHAT, model, stream, len(body), len(tools) if tools else 0,
+            self.dialect, model, stream, len(body), len(tools) if tools else 0,
             "response_format" in values and bytes(values["response_format"]) != b"null",
             "reasoning_effort" in values and soft(values, "reasoning_effort", _TEXT) not in _NO_REASONING,
             cap,
@@ -108,7 +108,7 @@ class OpenAIChat(OpenAIDialect):
         usage = wire.usage(payload.usage)
         if not payload.choices:
             return EventFacts(usage=usage, is_usage_only=True) if usage else PLAIN_EVENT
-        has_content = before_content and any(says_more_than("role", choice.delta) for choice in payload.choices)
+        has_content = before_content and any(map(wire.choice_says_something, payload.choices))
         finish = payload.choices[0].finish_reason
         if usage is None and finish is None:
             return _CONTENT_EVENT if has_content else PLAIN_EVENT

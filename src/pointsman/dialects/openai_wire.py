@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
 
-from pointsman.dialects.fields import says_more_than
+from pointsman.dialects.fields import says_more_than, says_something
 from pointsman.dialects.provider_error import NULL, error_of, is_given
 from pointsman.domain.outcome import ProviderError, Usage
 
@@ -18,6 +18,7 @@ class Choice(Struct, gc=False):
 
     delta: Raw = NULL
     message: Raw = NULL
+    text: Raw = NULL  # of legacy completions, in the place of both
     finish_reason: str | None = None
     error: Raw = NULL
 
@@ -95,7 +96,16 @@ def says_nothing(payload: Payload) -> bool:
     if payload.usage is None or payload.usage.completion_tokens != 0 or not payload.choices:
         return False
     choice = payload.choices[0]
-    return choice.finish_reason == NATURAL_END and not says_more_than("role", choice.message)
+    return choice.finish_reason == NATURAL_END and not _has_message(choice)
+
+
+def choice_says_something(choice: Choice) -> bool:
+    """Whether one choice of an event has content."""
+    return says_more_than("role", choice.delta) or says_something(choice.text)
+
+
+def _has_message(choice: Choice) -> bool:
+    return says_more_than("role", choice.message) or says_something(choice.text)
 
 
 def error_in(payload: Payload) -> ProviderError | None:

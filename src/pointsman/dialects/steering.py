@@ -21,7 +21,9 @@ from pointsman.domain.preferences import MaxPrice, Preferences, Sort
 FIELDS = frozenset(("provider", "models"))
 MAX_NAMES = 32  # in a list; what callers name is compared with every target
 # every target of the dialect takes them
-_NOT_PARAMETERS = FIELDS | {"model", "messages", "system", "input", "instructions", "stream", "stream_options"}
+_NOT_PARAMETERS = FIELDS | {
+    "model", "messages", "system", "input", "instructions", "prompt", "stream", "stream_options",
+}  # fmt: skip
 
 _Name = Annotated[str, Meta(min_length=1, max_length=200)]
 _Names = Annotated[list[_Name], Meta(max_length=MAX_NAMES)]

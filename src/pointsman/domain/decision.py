@@ -15,6 +15,7 @@ class Exclusion(StrEnum):
 
     WEIGHT_ZERO = "weight_zero"
     DIALECT_UNSUPPORTED = "dialect_unsupported"
+    EMBEDDING_SPACE = "embedding_space"
     NO_CREDENTIAL = "no_credential"
     CONTRACT = "contract"
     KEY_POLICY = "key_policy"
@@ -50,6 +51,7 @@ class Exclusion(StrEnum):
 EXCLUSION_TEXT: dict[Exclusion, str] = {
     Exclusion.WEIGHT_ZERO: "its weight is 0",
     Exclusion.DIALECT_UNSUPPORTED: "its provider does not speak the request's dialect",
+    Exclusion.EMBEDDING_SPACE: "its embeddings cannot be compared with those of the group's first target",
     Exclusion.NO_CREDENTIAL: "its provider has no credential configured",
     Exclusion.CONTRACT: "it does not meet the contract of the group",
     Exclusion.KEY_POLICY: "the policy of the caller's key does not allow it",

@@ -15,6 +15,8 @@ class Dialect(StrEnum):
     OPENAI_CHAT = "openai_chat"
     OPENAI_RESPONSES = "openai_responses"
     ANTHROPIC_MESSAGES = "anthropic_messages"
+    OPENAI_EMBEDDINGS = "openai_embeddings"
+    OPENAI_COMPLETIONS = "openai_completions"
 
 
 class Scope(StrEnum):

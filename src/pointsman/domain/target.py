@@ -89,6 +89,7 @@ class Member(Struct, frozen=True):
     target: Target
     weight: float  # group-local; 0 excludes
     tags: frozenset[str] = frozenset()  # group-local
+    shares_space: bool = True  # False: its embeddings cannot be compared with those of the group's first target
 
 
 class ModelGroup(Struct, frozen=True, eq=False):
@@ -98,3 +99,4 @@ class ModelGroup(Struct, frozen=True, eq=False):
     aliases: tuple[str, ...]
     members: tuple[Member, ...]
     policy: RoutingPolicy
+    embedding_space: str | None = None  # what its vectors can be compared with; None: no target takes requests

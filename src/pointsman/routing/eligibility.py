@@ -15,7 +15,13 @@ from pointsman.domain.view import LengthView
 from pointsman.routing.filters import abilities, fixed, preferred
 from pointsman.routing.filters.asked import Asked, HardFilter
 
-FIXED_FILTERS: tuple[HardFilter, ...] = (fixed.weight, fixed.dialect, fixed.credential, fixed.contract)
+FIXED_FILTERS: tuple[HardFilter, ...] = (
+    fixed.weight,
+    fixed.dialect,
+    fixed.embedding_space,
+    fixed.credential,
+    fixed.contract,
+)
 HARD_FILTERS: tuple[HardFilter, ...] = (
     *FIXED_FILTERS,
     preferred.key_policy,
@@ -25,6 +31,8 @@ HARD_FILTERS: tuple[HardFilter, ...] = (
     preferred.preferences,
 )
 _NO_DEMANDS = Demands()
+# each text of a request has to fit into the window, not all together
+_OF_MANY_TEXTS = frozenset((Dialect.OPENAI_EMBEDDINGS, Dialect.OPENAI_COMPLETIONS))
 
 
 class Eligible(Struct, frozen=True):
@@ -39,7 +47,9 @@ def split(ask: Ask, group: ModelGroup, lengths: LengthView | None = None) -> Eli
     if ask.demands is None:
         return _split(group, ask.facts.dialect)
     found = _demanded(group, ask.facts.dialect, ask.demands)
-    return found if lengths is None else _fitting(found, ask, group, lengths)
+    if lengths is None or ask.facts.dialect in _OF_MANY_TEXTS:
+        return found
+    return _fitting(found, ask, group, lengths)
 
 
 @derived(maxsize=4096)  # by all that the filters read of a request

@@ -1,11 +1,12 @@
 """Fallback: which other group a request may turn to, and which targets of its own group are worth a second thought."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import Decision, Exclusion
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.preferences import Preferences
+from pointsman.domain.request import Dialect
 from pointsman.domain.target import ModelGroup, Target
 from pointsman.routing import resolve
 from pointsman.routing.arrange import arranged
@@ -38,17 +39,25 @@ def _names(ask: Ask, configured: tuple[str, ...]) -> tuple[str, ...]:
     return configured if wanted.allow_fallbacks else ()
 
 
-def next_group(names: Iterable[str], ask: Ask, passed: Iterable[ModelGroup]) -> ModelGroup | None:
-    """The first of these groups that is new, and that the caller may use: a fallback opens no door (A-18)."""
+def next_group(names: Iterable[str], ask: Ask, passed: Sequence[ModelGroup]) -> ModelGroup | None:
+    """The first of these groups that is new, and that the caller may use: a fallback opens no door (A-18).
+
+    `passed`: the groups so far, the one that was asked for first.
+    """
     seen = {group.name for group in passed}
     for name in names:
         try:
             group = resolve.find(name, ask.caller, ask.snapshot)
         except GatewayError:
             continue
-        if group.name not in seen:
+        if group.name not in seen and _may_stand_in(group, passed[0], ask):
             return group if ask.demands is None else arranged(group, ask.demands.preferences)
     return None
+
+
+def _may_stand_in(group: ModelGroup, asked: ModelGroup, ask: Ask) -> bool:
+    """Whoever keeps vectors of two models finds nothing any more, and no error tells."""
+    return ask.facts.dialect is not Dialect.OPENAI_EMBEDDINGS or group.embedding_space == asked.embedding_space
 
 
 def larger(group: ModelGroup, eligible: Iterable[int], than: Target) -> frozenset[str]:

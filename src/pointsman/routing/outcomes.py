@@ -27,6 +27,7 @@ _OUR_ACCOUNT = Verdict(OutcomeClass.CREDENTIAL_FAULT, confirmed=True)
 _OUR_MODEL_NAME = Verdict(OutcomeClass.MISSING, confirmed=True)  # we chose the name, not the caller (B-17)
 _THE_CALLER = Verdict(OutcomeClass.CALLER_FAULT)
 _TOO_MUCH = Verdict(OutcomeClass.RATE_LIMITED)
+_THIS_PATH = Verdict(OutcomeClass.BLOCKED)  # an engine was started without it: what else it serves is not affected
 
 VERDICT_BY_CODE: dict[str, Verdict] = {
     **dict.fromkeys(
@@ -48,6 +49,7 @@ VERDICT_BY_CODE: dict[str, Verdict] = {
          "failed_to_download_image"),
         _THE_CALLER,
     ),
+    "not_supported_error": _THIS_PATH,  # llama.cpp
     **dict.fromkeys(("rate_limit_exceeded", "rate_limit_error", "overloaded_error", "overloaded"), _TOO_MUCH),
 }  # fmt: skip
 

@@ -1,8 +1,8 @@
 """A scripted fake provider, a fake clock and short constructors: for our tests, yours, and game days.
 
 Speaks every dialect over real sockets and produces on demand every fault that providers produce by accident. May import
-`domain` and the layers below `proxy`; needs `domain` only. `builders`, `chat`, `messages`, `responses` and `keys` are
-used by their module names.
+`domain` and the layers below `proxy`; needs `domain` only. `builders`, `chat`, `messages`, `responses`, `plain` and
+`keys` are used by their module names.
 
     async with FakeProvider() as a:
         a.script(Status(500), Status(500), Chat("hi"))

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pointsman.domain.outcome import Usage
 from pointsman.domain.request import Dialect
-from pointsman.testing import chat, messages, responses
+from pointsman.testing import chat, messages, plain, responses
 from pointsman.testing.chat import ToolCall
 
 COUNT_FOR_ME = Usage()  # no number given: the provider invents plausible ones
@@ -139,9 +139,14 @@ def _responses_begin(texts: Sequence[str]) -> list[chat.Payload]:
     return [*responses.created(), *responses.text_begin(), *map(responses.text_delta, texts)]
 
 
+def _completions_begin(texts: Sequence[str]) -> list[chat.Payload]:
+    return [*map(plain.completion, texts)]
+
+
 _STREAMS: Mapping[Dialect, tuple[Callable[[Sequence[str]], list[chat.Payload]], list[chat.Payload]]] = {
     Dialect.OPENAI_CHAT: (_chat_begin, [chat.chunk({}, finish_reason="stop")]),
     Dialect.OPENAI_RESPONSES: (_responses_begin, [responses.item_done(responses.message_item("so"))]),
+    Dialect.OPENAI_COMPLETIONS: (_completions_begin, [plain.completion("", finish_reason="stop")]),
     Dialect.ANTHROPIC_MESSAGES: (_messages_begin, [messages.block_stop(), messages.message_delta("end_turn")]),
 }
 

@@ -43,6 +43,8 @@ class Asked(Struct, frozen=True):
     id: str = DEFAULT_ID
     created: int = DEFAULT_CREATED
     dialect: Dialect = Dialect.OPENAI_CHAT
+    inputs: int = 1  # of a request for embeddings
+    base64: bool = False  # as above
 
 
 NOTHING_SPECIAL = Asked()
@@ -56,6 +58,8 @@ class _Request(Struct, frozen=True):
     model: str = DEFAULT_MODEL
     stream: bool | None = None
     stream_options: _StreamOptions | None = None
+    input: Any = None
+    encoding_format: Any = None
 
 
 def asked(body: bytes, *, answer_id: str, created: int, dialect: Dialect = Dialect.OPENAI_CHAT) -> Asked:
@@ -64,12 +68,14 @@ def asked(body: bytes, *, answer_id: str, created: int, dialect: Dialect = Diale
     options = request.stream_options or _StreamOptions()
     return Asked(
         model=request.model,
-        stream=bool(request.stream),
+        stream=bool(request.stream) and dialect is not Dialect.OPENAI_EMBEDDINGS,
         include_usage=bool(options.include_usage),
         body_bytes=len(body),
         id=answer_id,
         created=created,
         dialect=dialect,
+        inputs=len(request.input) if isinstance(request.input, list) else 1,
+        base64=request.encoding_format == "base64",
     )
 
 

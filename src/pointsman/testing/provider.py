@@ -30,10 +30,18 @@ PATIENCE_S = 2.0  # after this a test fails instead of hanging
 COUNT_PATH = "/messages/count_tokens"
 DIALECT_BY_PATH = {
     "/chat/completions": Dialect.OPENAI_CHAT,
+    "/completions": Dialect.OPENAI_COMPLETIONS,
+    "/embeddings": Dialect.OPENAI_EMBEDDINGS,
     "/responses": Dialect.OPENAI_RESPONSES,
     "/messages": Dialect.ANTHROPIC_MESSAGES,
 }
-ID_PREFIX = {Dialect.OPENAI_CHAT: "chatcmpl", Dialect.OPENAI_RESPONSES: "resp", Dialect.ANTHROPIC_MESSAGES: "msg"}
+ID_PREFIX = {
+    Dialect.OPENAI_CHAT: "chatcmpl",
+    Dialect.OPENAI_RESPONSES: "resp",
+    Dialect.ANTHROPIC_MESSAGES: "msg",
+    Dialect.OPENAI_EMBEDDINGS: "embd",
+    Dialect.OPENAI_COMPLETIONS: "cmpl",
+}
 MESSAGES = structs.replace(NOTHING_SPECIAL, dialect=Dialect.ANTHROPIC_MESSAGES)
 
 AnswerFor: TypeAlias = Callable[[Received], Answer]

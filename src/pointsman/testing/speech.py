@@ -7,7 +7,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from pointsman.domain.request import Dialect
-from pointsman.testing import chat, messages, responses
+from pointsman.testing import chat, messages, plain, responses
 from pointsman.testing.answers import Chat
 from pointsman.testing.chat import Asked, Payload
 
@@ -47,7 +47,7 @@ class ChatSpeech:
             to=to,
             finish_reason=_finish_reason(answer),
             tool_calls=answer.tool_calls,
-            usage=None if answer.usage is None else chat.usage(answer.usage, to=to, text=answer.text),
+            usage=_chat_usage(answer, to),
             reasoning=answer.reasoning,
         )
 
@@ -58,8 +58,9 @@ class ChatSpeech:
             *chat.tool_call_deltas(answer.tool_calls),
         ]
         closing = [chat.chunk({}, to=to, finish_reason=_finish_reason(answer))]
-        if to.include_usage and answer.usage is not None:
-            closing.append(chat.usage_chunk(chat.usage(answer.usage, to=to, text=answer.text), to=to))
+        usage = _chat_usage(answer, to)
+        if to.include_usage and usage is not None:
+            closing.append(chat.usage_chunk(usage, to=to))
         return Spoken(
             [chat.sse(chat.chunk(chat.role_delta(), to=to))],
             [chat.sse(chat.chunk(delta, to=to)) for delta in deltas],
@@ -148,6 +149,41 @@ class ResponsesSpeech:
         return [event for item in items for event in item]
 
 
+class CompletionsSpeech:
+    """OpenAI's legacy completions."""
+
+    done = chat.DONE
+
+    def whole(self, answer: Chat, to: Asked) -> Payload:
+        return plain.completion(answer.text, to=to, finish_reason=_finish_reason(answer), usage=_chat_usage(answer, to))
+
+    def stream(self, answer: Chat, to: Asked) -> Spoken:
+        events = [plain.completion(word, to=to) for word in chat.words(answer.text)]
+        closing = [plain.completion("", to=to, finish_reason=_finish_reason(answer))]
+        usage = _chat_usage(answer, to)
+        if to.include_usage and usage is not None:
+            closing.append(plain.completion("", to=to) | {"choices": [], "usage": usage})
+        return Spoken([], [*map(chat.sse, events)], [*map(chat.sse, closing)], self.done)
+
+    def error(self, status: int, said: str | Mapping[str, object] | None) -> Payload:
+        return chat.error(status, said)
+
+    def sse(self, event: Mapping[str, object]) -> bytes:
+        return chat.sse(event)
+
+
+class EmbeddingsSpeech(ChatSpeech):
+    """OpenAI embeddings: of an answer only its usage matters. Nothing is ever streamed."""
+
+    def whole(self, answer: Chat, to: Asked) -> Payload:
+        usage = None if answer.usage is None else plain.embeddings_usage(answer.usage, to=to)
+        return plain.embeddings(to=to, usage=usage)
+
+
+def _chat_usage(answer: Chat, to: Asked) -> Payload | None:
+    return None if answer.usage is None else chat.usage(answer.usage, to=to, text=answer.text)
+
+
 def _finish_reason(answer: Chat) -> str:
     return answer.finish_reason or ("tool_calls" if answer.tool_calls else "stop")
 
@@ -162,5 +198,7 @@ SPEECHES: Mapping[Dialect, Speech] = MappingProxyType(
         Dialect.OPENAI_CHAT: ChatSpeech(),
         Dialect.OPENAI_RESPONSES: ResponsesSpeech(),
         Dialect.ANTHROPIC_MESSAGES: MessagesSpeech(),
+        Dialect.OPENAI_EMBEDDINGS: EmbeddingsSpeech(),
+        Dialect.OPENAI_COMPLETIONS: CompletionsSpeech(),
     }
 )

@@ -186,6 +186,20 @@ def responses_request(
     return post(path, msgspec.json.encode({"model": model, "input": "hi"} | fields), headers)
 
 
+def embeddings_request(
+    model: str = "m", *, path: str = "/v1/embeddings", headers: tuple[tuple[str, str], ...] = (), **fields: object
+) -> bytes:
+    """A request for embeddings as bytes; `fields` go into its body."""
+    return post(path, msgspec.json.encode({"model": model, "input": ["hi"]} | fields), headers)
+
+
+def completions_request(
+    model: str = "m", *, path: str = "/v1/completions", headers: tuple[tuple[str, str], ...] = (), **fields: object
+) -> bytes:
+    """A legacy request for a completion as bytes; `fields` go into its body."""
+    return post(path, msgspec.json.encode({"model": model, "prompt": "hi"} | fields), headers)
+
+
 def chat_request(
     model: str = "m", *, path: str = "/v1/chat/completions", headers: tuple[tuple[str, str], ...] = (), **fields: object
 ) -> bytes:

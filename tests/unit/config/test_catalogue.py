@@ -30,6 +30,13 @@ def test_dated_name_of_a_model_has_the_price_of_the_model() -> None:
     assert listed("openai", "gpt-4o-mini-2024-07-18").source == "catalogue: openai/gpt-4o-mini"
 
 
+def test_model_that_makes_embeddings_has_a_price_though_its_answers_have_no_tokens() -> None:
+    price = listed("openai", "text-embedding-3-small")
+
+    assert price.rates == Rates(input=0.02, output=0, cache_read=0.02, cache_write=0.02)
+    assert cost_usd(price, Usage(1_000_000, 0)) == pytest.approx(0.02)
+
+
 @pytest.mark.bug("H-01", "H-02")
 def test_anthropic_model_has_rates_of_its_own_for_reading_and_writing_a_cache() -> None:
     price = listed("anthropic", "claude-opus-4-6")
@@ -69,7 +76,7 @@ def test_price_is_the_one_in_force_at_that_time(month: int, expected: float) -> 
     [
         ("openai", "no-such-model"),
         ("no-such-provider", "gpt-5.4"),
-        ("openai", "text-embedding-3-small"),  # no rate of output
+        ("azure", "davinci"),  # no rate of output
         ("openrouter", "deepseek/deepseek-r1-zero:free"),  # an entry without any rate
     ],
 )

@@ -78,6 +78,7 @@ _CHANGES: dict[str, object] = {
     "providers.*.max_tpm": 60_000,
     "providers.*.models.*.model": "other",
     "providers.*.models.*.same_as": "b",
+    "providers.*.models.*.embedding_space": "b",
     "providers.*.models.*.eval.score": 0.5,
     "providers.*.models.*.eval.expected": 0.9,
     "models.*.enabled": False,

@@ -106,6 +106,19 @@ def test_needs_of_a_messages_request(fields: dict[str, Any], expected: list[str]
     assert needs(Dialect.ANTHROPIC_MESSAGES, fields) == expected
 
 
+@pytest.mark.req("D-021", "D-022")
+@pytest.mark.parametrize(
+    ("dialect", "fields", "expected"),
+    [
+        (Dialect.OPENAI_EMBEDDINGS, {"input": ["hi"], "dimensions": 3}, []),
+        (Dialect.OPENAI_COMPLETIONS, {"prompt": "hi"}, []),
+        (Dialect.OPENAI_COMPLETIONS, {"prompt": "hi", "max_tokens": 16}, ["honors_max_tokens"]),
+    ],
+)
+def test_needs_of_other_requests(dialect: Dialect, fields: dict[str, Any], expected: list[str]) -> None:
+    assert needs(dialect, fields) == expected
+
+
 def test_equal_needs_are_equal_whatever_the_order_of_the_fields() -> None:
     everything = {"max_tokens": 1, "reasoning_effort": "high", "tools": [TOOL], "parallel_tool_calls": True}
 

@@ -58,7 +58,7 @@ def test_parameters_are_all_fields_but_those_that_every_target_takes() -> None:
 
 
 @EVERY_DIALECT
-@pytest.mark.parametrize("said_in", ["messages", "system", "input", "instructions"])
+@pytest.mark.parametrize("said_in", ["messages", "system", "input", "instructions", "prompt"])
 def test_what_is_said_is_no_parameter(codec: Any, said_in: str) -> None:
     body = {"model": "m", said_in: [], "top_p": 1, "provider": {"require_parameters": True}}
 

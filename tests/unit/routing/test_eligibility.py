@@ -120,3 +120,28 @@ def test_target_whose_window_is_too_small_is_out_after_all_other_rules() -> None
     assert found.members == (2,)
     assert found.excluded == (Excluded("b/m", Exclusion.NO_TOOLS), Excluded("a/m", Exclusion.CONTEXT_TOO_SMALL))
     assert eligibility.split(builders.ask(demands=TOOLS), group, builders.lengths(group, 1_000)).members == (0, 2)
+
+
+@pytest.mark.parametrize("dialect", [Dialect.OPENAI_EMBEDDINGS, Dialect.OPENAI_COMPLETIONS])
+def test_many_texts_in_one_request_are_not_measured_as_one(dialect: Dialect) -> None:
+    group = builders.group("chat", "a/m", traits={"a/m": builders.traits(context_tokens=8_000)})
+    speaks_all = structs.replace(group.members[0].target, dialects=frozenset(Dialect))
+    group = structs.replace(group, members=(structs.replace(group.members[0], target=speaks_all),))
+
+    found = eligibility.split(builders.ask(dialect=dialect, demands=Demands()), group, builders.lengths(group, 100_000))
+
+    assert found.members == (0,)
+
+
+@pytest.mark.parametrize(("dialect", "members"), [(Dialect.OPENAI_EMBEDDINGS, (0,)), (Dialect.OPENAI_CHAT, (0, 1))])
+def test_unlike_models_never_stand_in_for_each_other_where_vectors_are_compared(
+    dialect: Dialect, members: tuple[int, ...]
+) -> None:
+    usual = member(dialects=frozenset(Dialect))
+    unlike = structs.replace(usual, shares_space=False)
+    group = structs.replace(builders.group("chat", "a/m"), members=(usual, unlike))
+
+    found = eligibility.split(builders.ask(dialect=dialect), group)
+
+    assert found.members == members
+    assert {excluded.rule for excluded in found.excluded} <= {Exclusion.EMBEDDING_SPACE}

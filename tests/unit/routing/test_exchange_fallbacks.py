@@ -10,6 +10,7 @@ from pointsman.domain.decision import Exclusion
 from pointsman.domain.outcome import ProviderError
 from pointsman.domain.policy import Affinity, AffinityMode, Fallbacks, Retry
 from pointsman.domain.preferences import Demands, Preferences
+from pointsman.domain.request import Dialect
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.view import TargetView
 from pointsman.routing.exchange import Command, Exchange, Finish, Send, Wait
@@ -40,9 +41,10 @@ class Asking:
         demands: Demands | None = None,
         allowed: frozenset[str] | None = None,
         others: tuple[ModelGroup, ...] = (OTHER, LAST),
+        **facts: object,
     ) -> None:
         self.board = HandBoard(views)
-        ask = builders.ask(config=builders.snapshot([group, *others]), demands=demands)
+        ask = builders.ask(config=builders.snapshot([group, *others]), demands=demands, **facts)
         ask = structs.replace(ask, caller=structs.replace(ask.caller, groups=allowed))
         self.exchange = Exchange(ask, group, self.board, Draws(0.5), began_at=NOW, deadline=NOW + 600)
 
@@ -302,3 +304,31 @@ def test_pins_are_those_of_the_group_that_was_asked_for_and_no_fallback_makes_on
 
     assert board.settled == []
     assert exchange.decisions[-1].pin is None
+
+
+# --- embeddings
+
+
+def embedding(group: ModelGroup, space: str) -> ModelGroup:
+    targets = [structs.replace(member.target, dialects=frozenset(Dialect)) for member in group.members]
+    members = tuple(structs.replace(old, target=new) for old, new in zip(group.members, targets, strict=True))
+    return structs.replace(group, members=members, embedding_space=space)
+
+
+@pytest.mark.parametrize("models", [(), ("other", "last")], ids=["configured", "named by the request"])
+def test_embeddings_turn_to_groups_of_the_same_space_only(models: tuple[str, ...]) -> None:
+    asked = embedding(chat("a/m", fallbacks=Fallbacks(any_failure=("other", "last"))), "bge")
+    demands = Demands(preferences=Preferences(models=models)) if models else None
+    others = (embedding(OTHER, "e5"), embedding(LAST, "bge"))
+    asking = Asking(asked, demands=demands, others=others, dialect=Dialect.OPENAI_EMBEDDINGS)
+    asking.start()
+
+    assert target_of(asking.fails()) == "y/m"
+
+
+def test_other_requests_turn_to_groups_of_any_space() -> None:
+    asked = embedding(chat("a/m", fallbacks=Fallbacks(any_failure=("other",))), "bge")
+    asking = Asking(asked, others=(embedding(OTHER, "e5"),))
+    asking.start()
+
+    assert target_of(asking.fails()) == "z/m"

@@ -98,6 +98,17 @@ def test_what_the_caller_sent_is_the_callers_fault(code: str) -> None:
     assert verdict(400, error(code=code)) == Verdict(OutcomeClass.CALLER_FAULT)
 
 
+@pytest.mark.parametrize("code", ["invalid_image_url", "image_too_large", "failed_to_download_image"])
+def test_image_that_the_caller_brought_is_the_callers_fault_also_inside_a_success(code: str) -> None:
+    assert verdict_in_band(error(code=code)) == Verdict(OutcomeClass.CALLER_FAULT)
+
+
+def test_path_that_an_engine_was_started_without_says_nothing_about_its_others() -> None:
+    said = error("This server does not support embeddings.", code="501", type_="not_supported_error")
+
+    assert verdict(501, said) == Verdict(OutcomeClass.BLOCKED)
+
+
 @pytest.mark.bug("B-15")
 @pytest.mark.parametrize(("status", "expected"), [item for item in STATUSES if 400 <= item[0] < 600])
 def test_status_inside_a_success_is_handled_as_that_status(status: int, expected: OutcomeClass) -> None:

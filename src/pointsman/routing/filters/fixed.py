@@ -1,6 +1,7 @@
 """Filters that hold for every request of a dialect."""
 
 from pointsman.domain.decision import Exclusion
+from pointsman.domain.request import Dialect
 from pointsman.domain.target import Member
 from pointsman.routing.filters.asked import Asked
 
@@ -12,6 +13,12 @@ def weight(_: Asked, member: Member) -> Exclusion | None:
 
 def dialect(asked: Asked, member: Member) -> Exclusion | None:
     return None if asked.dialect in member.target.dialects else Exclusion.DIALECT_UNSUPPORTED
+
+
+def embedding_space(asked: Asked, member: Member) -> Exclusion | None:
+    """Vectors of unlike models are incompatible, and a caller that stores both finds nothing any more."""
+    is_unlike = asked.dialect is Dialect.OPENAI_EMBEDDINGS and not member.shares_space
+    return Exclusion.EMBEDDING_SPACE if is_unlike else None
 
 
 def credential(_: Asked, member: Member) -> Exclusion | None:
