@@ -23,6 +23,11 @@ def said(client: str, base_url: str, model: str, name: str, key: str = "sk-calle
     return _seen(CLIENTS[client], "openai_calls.py", base_url, model, name, key)
 
 
+def saw(client: str, base_url: str, model: str, name: str, key: str = "sk-caller") -> dict[str, Any]:
+    """What OpenAI's SDK saw of one call of openai_paths_calls.py."""
+    return _seen(CLIENTS[client], "openai_paths_calls.py", base_url, model, name, key)
+
+
 def told(client: str, base_url: str, model: str, name: str, key: str = "sk-caller") -> dict[str, Any]:
     """What Anthropic's SDK saw of one call of anthropic_calls.py; it adds /v1 to its base URL itself."""
     return _seen(ANTHROPIC[client], "anthropic_calls.py", base_url.removesuffix("/v1"), model, name, key)

@@ -1,20 +1,19 @@
 """The real OpenAI SDK, its newest release and one of 2.x, each in an environment of its own, against a gateway."""
 
-import asyncio
 import json
 import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pointsman.app import new_loop
-from pointsman.testing import Answer, Chat, FakeProvider, Status, ToolCall, keys, stream_of
+from pointsman.testing import Answer, Chat, Status, ToolCall, keys, stream_of
+from tests.e2e.scene import played
 from tests.e2e.sdk import CLIENTS, PATIENCE_S, ROOT, said
-from tests.integration.harness import run_gateway
 
 GROUPS = {"chat": {"strategy": "failover", "targets": [{"model": "a/m"}, {"model": "b/m"}]}}
 
@@ -32,20 +31,8 @@ def call(
     **sections: Any,
 ) -> dict[str, Any]:
     """What the SDK saw of one call, and under `asked` the bodies that reached the providers a and b."""
-
-    async def scene() -> dict[str, Any]:
-        async with (
-            FakeProvider(name="a") as first,
-            FakeProvider(name="b", default=Chat("served by b")) as second,
-            run_gateway(tmp_path, first, second, groups=GROUPS, **sections) as gateway,
-        ):
-            first.script(*a)
-            seen = await asyncio.to_thread(said, client, gateway.base_url, model, name, key)
-            asked = [json.loads(request.body) for request in (*first.log, *second.log)]
-            return {**seen, "asked": asked}
-
-    with asyncio.Runner(loop_factory=new_loop) as runner:
-        return runner.run(scene())
+    speak = partial(said, client, model=model, name=name, key=key)
+    return played(tmp_path, speak, a=a, groups=GROUPS, **sections)
 
 
 def test_each_client_is_the_release_it_claims_to_be(client: str, tmp_path: Path) -> None:
