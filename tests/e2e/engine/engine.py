@@ -29,9 +29,12 @@ class Engine(At, frozen=True):
 
 
 @contextmanager
-def engine(model: Path, *, port: int | None = None, status: int = READY) -> Iterator[Engine]:
-    """An engine with a model, named like the file; at the begin of the block its health has that status."""
+def engine(model: Path, *, port: int | None = None, status: int = READY, embeds: bool = False) -> Iterator[Engine]:
+    """An engine with a model, named like the file; at the begin of the block its health has that status.
+
+    `embeds`: it makes embeddings, too.
+    """
     name, port = model.stem, port or free_ports(1)[0]
-    command = [sys.executable, "-m", "tests.e2e.engine.serve", str(model), str(port)]
+    command = [sys.executable, "-m", "tests.e2e.engine.serve", str(model), str(port), *["embeddings"] * embeds]
     with running(name, command, port=port, path="/health", status=status) as process:
         yield Engine(name, f"http://127.0.0.1:{port}/v1", port, process)

@@ -1,4 +1,4 @@
-"""Runs one real engine, llama.cpp's own server: `python -m tests.e2e.engine.serve MODEL PORT`."""
+"""Runs one real engine, llama.cpp's own server: `python -m tests.e2e.engine.serve MODEL PORT [embeddings]`."""
 
 import signal
 import sys
@@ -14,7 +14,7 @@ CONTEXT_TOKENS = 131_072  # of all slots together: a slot that speaks for ever i
 
 def main() -> None:
     """Listen at once, answer 503 until the model is loaded, and serve until a signal comes."""
-    path, port = sys.argv[1:]
+    path, port, *embeds = sys.argv[1:]
     parameters = xllamacpp.CommonParams()
     parameters.model.path = path
     parameters.hostnames, parameters.port = ["127.0.0.1"], int(port)
@@ -22,6 +22,8 @@ def main() -> None:
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1  # several engines share few cores
     parameters.endpoint_slots = True
     parameters.warmup = False
+    if embeds:
+        parameters.embedding, parameters.pooling_type = True, xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     engine = xllamacpp.Server(parameters)
     signal.pause()
     del engine
