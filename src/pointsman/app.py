@@ -36,10 +36,12 @@ from pointsman.proxy.live import Live
 from pointsman.proxy.parts import Parts
 from pointsman.proxy.recorder import Recorder
 from pointsman.proxy.server import FrontDoor
+from pointsman.proxy.stored_responses import StoredResponses
 from pointsman.reload import Reloader
 from pointsman.routing.router import standing
 from pointsman.routing.scorers import SCORE, Verdict
 from pointsman.signals.board import SignalBoard
+from pointsman.signals.holders import Holders
 from pointsman.upstream.client import Upstream
 
 log = logging.getLogger(__name__)
@@ -76,9 +78,10 @@ class App:
 
     def _front_door(self, loop: asyncio.AbstractEventLoop, limits: UpstreamLimits) -> FrontDoor:
         upstream = Upstream(loop, self._pool)
-        parts = Parts(self.live, self.board, upstream, self._recorder, self._rng, self._clock, limits)
+        parts = Parts(self.live, self.board, upstream, self._recorder, self._rng, self._clock, limits, Holders())
         posts = {codec.path: ModelHandler(codec, parts).serve for codec in DIALECTS.values()}
-        return FrontDoor({**posts, count_tokens.PATH: CountHandler(parts).serve}, parts)
+        posts[count_tokens.PATH] = CountHandler(parts).serve
+        return FrontDoor(posts, StoredResponses(parts).serve, parts)
 
     def _sources(self) -> Sources:
         return Sources(

@@ -29,8 +29,9 @@ from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, Cooldown, Retry, Timeouts
 from pointsman.domain.request import Dialect
 from pointsman.http1.limits import EdgeLimits, UpstreamLimits
-from pointsman.proxy import count_tokens
+from pointsman.proxy import count_tokens, stored_responses
 from pointsman.routing.strategies import ADAPTIVE, STRATEGIES
+from pointsman.signals.holders import MAX_KEPT
 from tests.docs import pages
 
 PAGE = "docs/configuration.md"
@@ -231,6 +232,13 @@ def test_every_dialect_is_documented_with_its_path() -> None:
     }
     assert f"POST /v1{count_tokens.PATH}" in rows["anthropic_messages"]
     assert f"within {count_tokens.PATIENCE_S:g} s" in pages.text(PAGE)
+
+
+def test_every_path_of_a_stored_response_is_documented() -> None:
+    rows = [pages.code(row["path"]) for row in pages.table(PAGE, "Stored responses")]
+
+    assert rows == [f"{method} /v1{stored_responses.PATH}ID{part}" for method, part in stored_responses.SERVED]
+    assert f"the {MAX_KEPT:,} answers" in " ".join(pages.text(PAGE).split())
 
 
 def test_documented_version_of_anthropic_is_the_one_sent() -> None:

@@ -29,7 +29,7 @@ def played(
         ):
             first.script(*a)
             seen = await asyncio.to_thread(speak, base_url=gateway.base_url)
-            asked = [json.loads(request.body) for request in (*first.log, *second.log)]
+            asked = [json.loads(request.body or b"null") for request in (*first.log, *second.log)]
             return {**seen, "asked": asked}
 
     with asyncio.Runner(loop_factory=new_loop) as runner:

@@ -80,6 +80,18 @@ def test_structured_output_is_untouched_in_both_directions(client: str, tmp_path
     assert seen["asked"][0]["text"]["format"]["type"] == "json_schema"
 
 
+@pytest.mark.bug("D-03")
+def test_a_stored_response_is_read_built_on_and_deleted_where_it_is_kept(client: str, tmp_path: Path) -> None:
+    stored = responses.response([responses.message_item("hi")])
+    asked = {"object": "list", "data": [{"type": "message", "role": "user", "content": []}], "has_more": False}
+    deleted = {"id": stored["id"], "object": "response", "deleted": True}
+    said = [Json(200, payload) for payload in (stored, stored, asked, stored, deleted)]
+
+    seen = call(client, "stored_response", tmp_path, a=said)
+
+    assert (seen["same"], seen["items"], seen["gone"]) == (True, 1, "NotFoundError")
+
+
 FAILING = {
     "429": Status(429, retry_after=30),
     "500": Status(500),

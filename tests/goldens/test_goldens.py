@@ -35,6 +35,8 @@ def told(facts: msgspec.Struct) -> dict[str, Any]:
 
 
 def _told(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
     return {key: part for key, part in value.items() if part is not None} if isinstance(value, dict) else value
 
 

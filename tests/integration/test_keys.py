@@ -184,11 +184,12 @@ def test_list_shows_what_the_key_may_use(run: Any, gateway: Any, key: str, names
 
 PROBES = ("/", "/v1", "/v1/", "/livez", "/readyz")
 PREFIXES = ("", "/v1", "/v1/v1")
-POSTS = ("/chat/completions", "/messages", "/messages/count_tokens")
+POSTS = ("/chat/completions", "/responses", "/messages", "/messages/count_tokens", "/embeddings", "/completions")
 MODEL_CALLS = tuple(prefix + path for prefix in PREFIXES for path in POSTS)
+STORED = tuple(f"{prefix}/responses/resp_1" for prefix in PREFIXES)  # nobody has stored anything
 FOR_ANY_KEY = tuple(f"{prefix}/models{rest}" for prefix in PREFIXES for rest in ("", "/small"))
 NOWHERE = (
-    "/x", "/metrics", "/v1/embeddings", "/V1/models", "/v1//models", "/v1/../v1/models", "/v1/%2e%2e/models",
+    "/x", "/metrics", "/v1/images/generations", "/V1/models", "/v1//models", "/v1/../v1/models", "/v1/%2e%2e/models",
     "/v1%2fmodels", "/v1/models;x", "/v1/models.", "/v1/models%00", "/v1/chat/completions/", "/v1/chat/completions%20",
 )  # fmt: skip
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS")
@@ -200,8 +201,10 @@ def verdict(path: str, method: str, key: str | None) -> int:
     if path not in PROBES:
         if key in (None, WRONG, OLD):
             return 401
-        if key == WATCHER and path in MODEL_CALLS:
+        if key == WATCHER and path in MODEL_CALLS + STORED:
             return 403
+        if path in STORED:
+            return 404 if method in ("GET", "DELETE", "POST") else 405
         if path in NOWHERE:
             return 404 if method in ("GET", "HEAD", "POST") else 405
     if method not in takes:
@@ -215,7 +218,7 @@ def verdict(path: str, method: str, key: str | None) -> int:
 def test_every_route_asks_for_what_the_table_says(run: Any, gateway: Any, key: str | None) -> None:
     expected = {
         (path, method): verdict(path, method, key)
-        for path in (*PROBES, *MODEL_CALLS, *FOR_ANY_KEY, *NOWHERE)
+        for path in (*PROBES, *MODEL_CALLS, *STORED, *FOR_ANY_KEY, *NOWHERE)
         for method in METHODS
     }
 
@@ -231,7 +234,8 @@ def test_every_route_asks_for_what_the_table_says(run: Any, gateway: Any, key: s
     found, routes = run(scenario())
 
     assert found == expected
-    assert routes == {*PROBES, *MODEL_CALLS, *(path.replace("/small", "/") for path in FOR_ANY_KEY)}
+    beginnings = [path.replace("/small", "/").replace("/resp_1", "/") for path in FOR_ANY_KEY + STORED]
+    assert routes == {*PROBES, *MODEL_CALLS, *beginnings}
 
 
 async def head_of(base_url: str, raw: bytes) -> bytes:

@@ -10,9 +10,8 @@ from pointsman.config.document import Document
 from pointsman.config.schema import ConfigFile, GroupEntry, ModelEntry, TargetEntry
 from pointsman.config.targets import place_of, same_as, upstream_model
 
-_NAMES = re.compile(
-    r"embed|(^|[/-])(bge|gte|e5|voyage)-", re.IGNORECASE
-)  # families whose names do not say what they do
+# the word itself, and families whose names do not have it
+_NAMES = re.compile(r"embed|(^|[/-])(bge|gte|e5|voyage)-", re.IGNORECASE)
 
 
 def is_embedding_model(name: str) -> bool:

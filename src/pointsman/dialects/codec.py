@@ -25,6 +25,7 @@ class ParsedRequest(Struct, frozen=True, gc=False):
     usage_edit: tuple[int, int, bytes] | None = None  # start, end, replacement: asks for the usage of a stream
     fields: Mapping[str, Raw] = _NO_FIELDS  # top-level, unread
     preferences: Preferences | None = None  # None: it came with none; they are no longer in the body
+    builds_on: tuple[str, ...] = ()  # keys of what some provider keeps, the most telling first
 
 
 class EventFacts(Struct, frozen=True, gc=False):
@@ -37,6 +38,7 @@ class EventFacts(Struct, frozen=True, gc=False):
     error: ProviderError | None = None
     is_terminator: bool = False
     is_malformed: bool = False
+    kept: tuple[str, ...] = ()  # by the provider: keys of what later requests may build on
 
 
 PLAIN_EVENT = EventFacts()  # compared by identity on the hot path
@@ -48,6 +50,7 @@ class AnswerFacts(Struct, frozen=True, gc=False):
     usage: Usage | None = None
     error: ProviderError | None = None  # an error inside a success (B-15)
     fault: str | None = None  # "malformed" or "empty" (B-11, B-16)
+    kept: tuple[str, ...] = ()  # as of an event
 
 
 class Codec(Protocol):

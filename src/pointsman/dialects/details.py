@@ -24,4 +24,4 @@ def with_details(ask: Ask, group: ModelGroup, body: bytes, headers: Headers) -> 
             facts = structs.replace(facts, session=session_of(headers, spoken, messages, ask, group.name))
         if Detail.PREFIX in wanted:
             prefix = prefix_of(spoken, messages, ask.caller.name)
-    return Ask(ask.request_id, ask.caller, facts, ask.snapshot, prefix)
+    return structs.replace(ask, facts=facts, prefix=prefix)

@@ -10,8 +10,9 @@ from pointsman.dialects import needs, steering
 from pointsman.dialects import responses_wire as wire
 from pointsman.dialects.codec import PLAIN_EVENT, AnswerFacts, EventFacts, ParsedRequest
 from pointsman.dialects.fields import is_json, read_fields, says_more_than, says_something, soft, strict
+from pointsman.dialects.kept_state import keys
 from pointsman.dialects.openai_dialect import OpenAIDialect
-from pointsman.dialects.provider_error import UNREADABLE, error_of, is_given
+from pointsman.dialects.provider_error import NULL, UNREADABLE, error_of, is_given
 from pointsman.dialects.sse import SseDecoder
 from pointsman.domain.capability import Capability
 from pointsman.domain.errors import GatewayError
@@ -73,7 +74,8 @@ class OpenAIResponses(OpenAIDialect):
             _reasons(values),
             soft(values, "max_output_tokens", _INTEGER) if "max_output_tokens" in values else None,
         )  # fmt: skip
-        return ParsedRequest(facts, body, top.span("model"), None, values)
+        builds_on = keys(values.get("previous_response_id", NULL), values.get("conversation", NULL), body)
+        return ParsedRequest(facts, body, top.span("model"), None, values, builds_on=builds_on)
 
     def needs(self, request: ParsedRequest) -> tuple[Capability, ...]:
         return needs.in_order(_needs(request))
@@ -86,7 +88,9 @@ class OpenAIResponses(OpenAIDialect):
         usage, error = wire.usage(response.usage), wire.error_in(response)
         if error is not None:
             return AnswerFacts(usage, error)
-        return AnswerFacts(usage, fault="empty" if wire.is_empty(response) else None)
+        if wire.is_empty(response):
+            return AnswerFacts(usage, fault="empty")
+        return AnswerFacts(usage, kept=wire.kept(response, body))
 
     def read_event(self, data: bytes, *, before_content: bool) -> EventFacts:
         try:
@@ -99,7 +103,10 @@ class OpenAIResponses(OpenAIDialect):
             return EventFacts(error=error_of(event.error))
         match event.type:
             case "response.completed" | "response.incomplete" | "response.failed":
-                return _ended(event)
+                return _ended(event, data)
+            case "response.created":
+                kept = wire.kept_from_the_start(event, data)
+                return EventFacts(kept=kept) if kept else PLAIN_EVENT
             case "error":
                 return EventFacts(error=wire.error_of_event(data))
             case _:
@@ -141,7 +148,7 @@ def _says_something(event: wire.Event) -> bool:
     return says_something(event.delta) or wire.item_says_something(event.item) or says_more_than("type", event.part)
 
 
-def _ended(event: wire.Event) -> EventFacts:
+def _ended(event: wire.Event, data: bytes) -> EventFacts:
     """A terminal event: with an error it is a failure, whatever it is called (D-07)."""
     try:
         response = wire.read_response(event.response)
@@ -151,4 +158,5 @@ def _ended(event: wire.Event) -> EventFacts:
     usage, error = wire.usage(response.usage), wire.error_in(response)
     if error is not None:
         return EventFacts(usage=usage, error=error)
-    return EventFacts(usage=usage, finish_reason=wire.finish_reason(response), is_terminator=True)
+    finish_reason, kept = wire.finish_reason(response), wire.kept(response, data)
+    return EventFacts(usage=usage, finish_reason=finish_reason, is_terminator=True, kept=kept)

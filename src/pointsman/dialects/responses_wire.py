@@ -6,6 +6,7 @@ from msgspec import Meta, Raw, Struct, structs
 from msgspec.json import Decoder
 
 from pointsman.dialects.fields import says_more_than
+from pointsman.dialects.kept_state import keys
 from pointsman.dialects.provider_error import NULL, UNREADABLE, error_of, is_given
 from pointsman.dialects.sse import SseDecoder, SseEvent
 from pointsman.domain.outcome import ProviderError, Usage
@@ -43,11 +44,15 @@ class _Incomplete(Struct, gc=False):
 class Response(Struct, gc=False):
     """A whole answer, or the `response` of an event, read as far as routing needs it."""
 
+    id: Raw = NULL
+    conversation: Raw = NULL
+    store: Raw = NULL
+    background: Raw = NULL
     status: str | None = None
     output: list[Raw] | None = None
     usage: Raw = NULL
     error: Raw = NULL
-    incomplete_details: _Incomplete | None = None
+    incomplete_details: Raw = NULL
 
 
 class Event(Struct, gc=False):
@@ -72,6 +77,7 @@ read_response = Decoder(Response).decode
 read_event = Decoder(Event).decode
 _decode_counts = Decoder(TokenCounts).decode
 _decode_item = Decoder(_Item).decode
+_decode_incomplete = Decoder(_Incomplete).decode
 _decode_begun = Decoder(dict[str, Raw]).decode
 
 
@@ -131,8 +137,10 @@ def finish_reason(response: Response) -> str | None:
     """Why the answer ends, in the words of the provider; None: it tells neither output nor usage, so no end either."""
     if not response.output and not is_given(response.usage):
         return None
-    incomplete = response.incomplete_details
-    return (incomplete and incomplete.reason) or response.status
+    try:
+        return _decode_incomplete(response.incomplete_details).reason or response.status
+    except UNREADABLE:
+        return response.status
 
 
 def is_empty(response: Response) -> bool:
@@ -145,6 +153,21 @@ def is_empty(response: Response) -> bool:
     if said is None or said.output_tokens != 0 or response.status != NATURAL_END:
         return False
     return not any(map(item_says_something, response.output))
+
+
+def kept(response: Response, raw: bytes) -> tuple[str, ...]:
+    """Keys of what the provider keeps of it; `raw` is the JSON that it came in."""
+    is_stored = bytes(response.store) != b"false"
+    return keys(response.id if is_stored else NULL, response.conversation, raw)
+
+
+def kept_from_the_start(event: Event, data: bytes) -> tuple[str, ...]:
+    """The same of a response that goes on in the background, whatever becomes of its stream."""
+    try:
+        response = read_response(event.response)
+    except UNREADABLE:
+        return ()
+    return kept(response, data) if bytes(response.background) == b"true" else ()
 
 
 def item_says_something(raw: Raw) -> bool:

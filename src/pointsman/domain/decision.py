@@ -38,6 +38,7 @@ class Exclusion(StrEnum):
     PARAMETERS = "parameters"
     TOO_EXPENSIVE = "too_expensive"
     CONTEXT_TOO_SMALL = "context_too_small"
+    STATE_ELSEWHERE = "state_elsewhere"
     TRIED = "tried"
     PAUSED = "paused"
     PROBING = "probing"
@@ -74,6 +75,7 @@ EXCLUSION_TEXT: dict[Exclusion, str] = {
     Exclusion.PARAMETERS: "it does not declare every parameter of the request, as the request demands",
     Exclusion.TOO_EXPENSIVE: "it charges more than the request allows, or its price is not known",
     Exclusion.CONTEXT_TOO_SMALL: "the request does not fit into its context window",
+    Exclusion.STATE_ELSEWHERE: "another target keeps what the request builds on",
     Exclusion.TRIED: "it was already tried for this request",
     Exclusion.PAUSED: "it is paused",
     Exclusion.PROBING: "it is recovering and its one probe is on its way",

@@ -33,6 +33,7 @@ class BaseAnswer:
     """Takes one upstream answer; `conclude` says how it ended."""
 
     done: "asyncio.Future[WireFailure | None]"  # from bind on
+    kept: tuple[str, ...] = ()  # keys of what the provider keeps, for later requests to build on
 
     def __init__(self, codec: Codec, limits: UpstreamLimits, clock: Clock) -> None:
         self.codec, self.limits, self._clock = codec, limits, clock

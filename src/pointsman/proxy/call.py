@@ -5,6 +5,7 @@ from collections.abc import Awaitable
 from pointsman.dialects.codec import Codec, ParsedRequest
 from pointsman.domain.derived import derived
 from pointsman.domain.errors import GatewayError
+from pointsman.domain.holder import Holder
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import Timeouts
 from pointsman.domain.price import cost_usd
@@ -57,11 +58,24 @@ class Call:
         """How the attempt ended; a committed stream gets its end here."""
         if self.answer is None:
             raise RuntimeError("an attempt was concluded that had never begun")
-        return self.answer.conclude(failure)
+        outcome = self.answer.conclude(failure)
+        if self.answer.kept:
+            self._remember(self.answer.kept)
+        return outcome
+
+    def _remember(self, kept: tuple[str, ...]) -> None:
+        """What builds on this answer, or asks for it later, goes to the same target."""
+        exchange, target = self._exchange, self._exchange.picks[-1].target
+        holder = Holder(target.state_key, target.provider, exchange.group.name)
+        self._parts.holders.keep(exchange.ask.caller.name, kept, holder)
 
     def abandoned(self, detail: str) -> Outcome:
         """The outcome of an attempt that was cut off: it says nothing about the target."""
-        return self.answer.gone(detail) if self.answer else Outcome(OutcomeClass.CALLER_GONE, detail)
+        if self.answer is None:
+            return Outcome(OutcomeClass.CALLER_GONE, detail)
+        if self.answer.kept:
+            self._remember(self.answer.kept)
+        return self.answer.gone(detail)
 
     def finish(self, finish: Finish) -> None:
         """Write what has not been written yet: a whole answer, or an error."""

@@ -46,7 +46,8 @@ class ModelHandler:
         try:
             parsed = codec.read_request(plain_body(request))
             facts = parsed.facts
-            ask = Ask(request_id, caller, facts, snapshot)
+            bound_to = parts.holders.find(caller.name, parsed.builds_on) if parsed.builds_on else None
+            ask = Ask(request_id, caller, facts, snapshot, bound_to)
             group = resolve.find(facts.model, caller, snapshot)
             if closer.is_needed(group, parsed, caller, request.head.headers):
                 ask = closer.look(ask, group, codec, parsed, request.head.headers)

@@ -7,6 +7,7 @@ from pointsman.http1.limits import UpstreamLimits
 from pointsman.proxy.live import Live
 from pointsman.proxy.recorder import Recorder
 from pointsman.signals.board import SignalBoard
+from pointsman.signals.holders import Holders
 from pointsman.upstream.client import Upstream
 
 
@@ -20,3 +21,4 @@ class Parts(Struct, frozen=True, eq=False):
     rng: Rng
     clock: Clock
     limits: UpstreamLimits
+    holders: Holders

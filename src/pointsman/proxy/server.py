@@ -17,6 +17,7 @@ from pointsman.proxy.auth import ANYONE, STRANGER, caller_of
 from pointsman.proxy.caller_dialect import codec_for, speaks_anthropic
 from pointsman.proxy.handler import new_request_id, request_id_of
 from pointsman.proxy.parts import Parts
+from pointsman.proxy.stored_responses import PATH as STORED_PATH
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +26,7 @@ _POST = ("POST",)
 _PREFIX = "/v1"
 _PREFIXES = (_PREFIX, "", _PREFIX * 2)  # without and doubled: the commonest mistakes in a base URL are answered, too
 _MODEL_PATH = "/models/"
+_BEGINNINGS = tuple(prefix + path for path in (_MODEL_PATH, STORED_PATH) for prefix in _PREFIXES)
 _TEXT = b"content-type: text/plain; charset=utf-8\r\n"
 
 Serve = Callable[[Request, Reply, Caller], Awaitable[None]]
@@ -42,14 +44,15 @@ class Route(Struct, frozen=True):
 class FrontDoor:
     """Knows every path of the data plane; everything else is a typed 404."""
 
-    def __init__(self, posts: Mapping[str, Serve], parts: Parts) -> None:
-        """`posts`: what answers a request for a model, by its path below the base URL."""
+    def __init__(self, posts: Mapping[str, Serve], stored: Serve, parts: Parts) -> None:
+        """`posts`: what answers a request for a model, by its path below the base URL. `stored`: about old answers."""
         self._live, self._clock = parts.live, parts.clock
         self._hinted: set[str] = set()  # hints that have been given
         served = {
             **{path: Route(_POST, serve, needs=Scope.CHAT) for path, serve in posts.items()},
             "/models": Route(_GET, self._models),
             _MODEL_PATH: Route(_GET, self._model),
+            STORED_PATH: Route(("GET", "DELETE", "POST"), stored, needs=Scope.CHAT),
         }
         self._routes = {
             **{prefix + path: route for prefix in _PREFIXES for path, route in served.items()},
@@ -67,7 +70,7 @@ class FrontDoor:
     def __call__(self, request: Request, reply: Reply) -> Awaitable[None]:
         """The work of one request of any path, to be awaited."""
         path = request.head.path
-        route = self._routes.get(path) or self._model_route(path)
+        route = self._routes.get(path) or self._longer_route(path)
         keys = self._live.snapshot.keys
         try:
             caller = ANYONE if keys is None else self._caller(keys, route, request.head)
@@ -83,7 +86,7 @@ class FrontDoor:
         """The key, before the body. Raises GatewayError (401, 403)."""
         keys = self._live.snapshot.keys
         if keys is not None:
-            self._caller(keys, self._routes.get(head.path) or self._model_route(head.path), head)
+            self._caller(keys, self._routes.get(head.path) or self._longer_route(head.path), head)
 
     def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> tuple[bytes, bytes]:
         """Header lines and body of an error before there was a whole request, perhaps not even a head."""
@@ -96,11 +99,11 @@ class FrontDoor:
         """Raises GatewayError (401, 403)."""
         return STRANGER if route.is_public else caller_of(keys, head.headers, route.needs, self._clock.utc())
 
-    def _model_route(self, path: str) -> Route:
-        """Model names may have slashes, so that their paths are known by their beginning only."""
-        for prefix in _PREFIXES:
-            if path.startswith(prefix + _MODEL_PATH):
-                return self._routes[prefix + _MODEL_PATH]
+    def _longer_route(self, path: str) -> Route:
+        """Some paths are known by their beginning only: names of models may have slashes, and responses have parts."""
+        for beginning in _BEGINNINGS:
+            if path.startswith(beginning):
+                return self._routes[beginning]
         return self._elsewhere
 
     def _hint(self, path: str) -> None:

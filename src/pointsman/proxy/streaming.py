@@ -111,6 +111,8 @@ class StreamAnswer(BaseAnswer):
         if facts.error is not None:
             self._break(in_band_fault(facts.error))
             return False
+        if facts.kept:
+            self.kept = facts.kept
         if facts.is_terminator:
             self._terminator = event.raw
             return False

@@ -25,7 +25,7 @@ class UnaryAnswer(BaseAnswer):
             return self._outcome(self._refused(), committed=False)
         self._ttft_s = self._clock.now() - self._began_at
         facts = self.codec.read_answer(self.body)
-        self.usage = facts.usage
+        self.usage, self.kept = facts.usage, facts.kept
         return self._outcome(_fault_of(facts), committed=False)
 
 

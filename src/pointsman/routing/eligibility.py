@@ -8,6 +8,7 @@ from msgspec import Struct
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import Excluded, Exclusion
 from pointsman.domain.derived import derived
+from pointsman.domain.holder import Holder
 from pointsman.domain.preferences import Demands
 from pointsman.domain.request import Dialect
 from pointsman.domain.target import Member, ModelGroup
@@ -45,11 +46,12 @@ class Eligible(Struct, frozen=True):
 def split(ask: Ask, group: ModelGroup, lengths: LengthView | None = None) -> Eligible:
     """Tell a group's members apart. `lengths` None: they need not be looked at."""
     if ask.demands is None:
-        return _split(group, ask.facts.dialect)
-    found = _demanded(group, ask.facts.dialect, ask.demands)
-    if lengths is None or ask.facts.dialect in _OF_MANY_TEXTS:
-        return found
-    return _fitting(found, ask, group, lengths)
+        found = _split(group, ask.facts.dialect)
+    else:
+        found = _demanded(group, ask.facts.dialect, ask.demands)
+        if lengths is not None and ask.facts.dialect not in _OF_MANY_TEXTS:
+            found = _fitting(found, ask, group, lengths)
+    return found if ask.bound_to is None else _bound(group, found, ask.bound_to)
 
 
 @derived(maxsize=4096)  # by all that the filters read of a request
@@ -87,3 +89,14 @@ def _fitting(found: Eligible, ask: Ask, group: ModelGroup, lengths: LengthView) 
     excluded = [Excluded(members[index].target.id, Exclusion.CONTEXT_TOO_SMALL) for index in sorted(too_small)]
     kept = tuple(index for index in found.members if index not in too_small)
     return Eligible(kept, (*found.excluded, *excluded))
+
+
+def _bound(group: ModelGroup, found: Eligible, holder: Holder) -> Eligible:
+    """Only who keeps what the request builds on; if the group has not that target, others of the same account."""
+    targets = {index: group.members[index].target for index in found.members}
+    members = [index for index, target in targets.items() if target.state_key == holder.state_key]
+    members = members or [index for index, target in targets.items() if target.provider == holder.provider]
+    others = [
+        Excluded(target.id, Exclusion.STATE_ELSEWHERE) for index, target in targets.items() if index not in members
+    ]
+    return Eligible(tuple(members), found.excluded + tuple(others))

@@ -12,6 +12,13 @@ from pointsman.routing import resolve
 from pointsman.routing.arrange import arranged
 from pointsman.routing.refusals import Cause
 
+# whose groups come before the others, by the rule that excluded somebody
+_CAUSES = (
+    (Exclusion.CONTEXT_TOO_SMALL, Cause.CONTEXT),
+    (Exclusion.STATE_ELSEWHERE, Cause.CONTEXT),
+    (Exclusion.STATE_ELSEWHERE, Cause.POLICY),
+)
+
 
 def names(ask: Ask, group: ModelGroup) -> tuple[str, ...]:
     """After failures of any kind: those of the request, else those of the group it asked for."""
@@ -25,9 +32,13 @@ def names_for(cause: Cause, ask: Ask, group: ModelGroup) -> tuple[str, ...]:
 
 
 def names_after(decision: Decision, ask: Ask, group: ModelGroup) -> tuple[str, ...]:
-    """When nobody could be picked: a request that is too long for somebody goes where there is more room first."""
-    is_long = any(excluded.rule is Exclusion.CONTEXT_TOO_SMALL for excluded in decision.excluded)
-    return (*names_for(Cause.CONTEXT, ask, group), *names(ask, group)) if is_long else names(ask, group)
+    """When nobody could be picked: a request that is too long for somebody goes where there is more room first.
+
+    What a request builds on may be kept in any group that an earlier one has turned to.
+    """
+    rules = {excluded.rule for excluded in decision.excluded}
+    causes = [cause for rule, cause in _CAUSES if rule in rules]
+    return (*(name for cause in causes for name in names_for(cause, ask, group)), *names(ask, group))
 
 
 def _names(ask: Ask, configured: tuple[str, ...]) -> tuple[str, ...]:

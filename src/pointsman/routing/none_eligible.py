@@ -15,6 +15,10 @@ _ADVICE: tuple[tuple[frozenset[Exclusion], str], ...] = (
     ),
     (frozenset((Exclusion.KEY_POLICY,)), "Ask the operator of this gateway what your key may use."),
     (
+        frozenset((Exclusion.STATE_ELSEWHERE,)),
+        "Ask for the model that gave the earlier answer, or send the whole conversation without what refers to it.",
+    ),
+    (
         frozenset((Exclusion.WEIGHT_ZERO, Exclusion.CONTRACT, Exclusion.NOT_PROVEN)),
         "The operator of this gateway has to change the group, or to declare what its models can do.",
     ),

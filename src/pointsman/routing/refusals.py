@@ -19,6 +19,7 @@ _BY_CODE: dict[str, Cause] = {
     "exceed_context_size_error": Cause.CONTEXT,
     "content_filter": Cause.POLICY,
     "content_policy_violation": Cause.POLICY,
+    "image_content_policy_violation": Cause.POLICY,
     "invalid_prompt": Cause.POLICY,
     "ResponsibleAIPolicyViolation": Cause.POLICY,
 }

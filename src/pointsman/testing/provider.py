@@ -42,6 +42,8 @@ ID_PREFIX = {
     Dialect.OPENAI_EMBEDDINGS: "embd",
     Dialect.OPENAI_COMPLETIONS: "cmpl",
 }
+STORED_PATH = "/responses/"
+STORED = structs.replace(NOTHING_SPECIAL, dialect=Dialect.OPENAI_RESPONSES)
 MESSAGES = structs.replace(NOTHING_SPECIAL, dialect=Dialect.ANTHROPIC_MESSAGES)
 
 AnswerFor: TypeAlias = Callable[[Received], Answer]
@@ -51,9 +53,9 @@ class FakeProvider:
     """Listens between `start` and `stop`; a stopped one starts again on the same port.
 
     A request for a model is answered in its own dialect, by the next scripted answer, else by `answer_for`, else by
-    `default`. Above `capacity` it gets a 429 and takes none of them. A request to count tokens is answered by
-    `count_answer` (None: with a count). Idle connections are closed after `idle_s` (None: never). `log` keeps only the
-    latest `log_limit` requests (None: all).
+    `default`; so is one about a stored response. Above `capacity` it gets a 429 and takes none of them. A request to
+    count tokens is answered by `count_answer` (None: with a count). Idle connections are closed after `idle_s` (None:
+    never). `log` keeps only the latest `log_limit` requests (None: all).
     """
 
     def __init__(
@@ -185,6 +187,8 @@ class FakeProvider:
         dialect = next((dialect for end, dialect in DIALECT_BY_PATH.items() if path.endswith(end)), None)
         if received.method == "POST" and dialect is not None:
             return self._asked(received, dialect)
+        if STORED_PATH in path:
+            return steps(self._next_answer(received), STORED)
         if received.method == "GET" and path.endswith("/models"):
             return steps(Json(200, chat.models(chat.DEFAULT_MODEL, owner=self.name)), NOTHING_SPECIAL)
         return steps(Status(404, f"there is no {received.method} {path}"), NOTHING_SPECIAL)

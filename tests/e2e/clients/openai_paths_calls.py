@@ -104,6 +104,16 @@ def left_response(client, model):
     return {"text": text}
 
 
+def stored_response(client, model):
+    made = client.responses.create(model=model, input="hi")
+    read = client.responses.retrieve(made.id)
+    items = client.responses.input_items.list(made.id)
+    client.responses.create(model=model, input="go on", previous_response_id=made.id)
+    client.responses.delete(made.id)
+    gone = _failed(lambda: client.responses.retrieve(made.id))
+    return {"same": read.output_text == made.output_text, "items": len(items.data), "gone": gone["kind"]}
+
+
 def embeddings(client, model):
     raw = client.embeddings.with_raw_response.create(model=model, input=["one", "two"])
     answer = raw.parse()
@@ -158,8 +168,8 @@ CALLS = {
     call.__name__: call
     for call in (
         response, streamed_response, helped_stream, tool_of_response, streamed_tool, tool_round, structured_response,
-        failed_response, too_long_response, left_response, embeddings, embeddings_as_numbers, failed_embeddings,
-        completion, streamed_completion, failed_completion,
+        failed_response, too_long_response, left_response, stored_response, embeddings, embeddings_as_numbers,
+        failed_embeddings, completion, streamed_completion, failed_completion,
     )
 }  # fmt: skip
 

@@ -6,6 +6,7 @@ from msgspec import structs
 from pointsman.dialects.conversation import MAX_DIGESTED_BYTES
 from pointsman.dialects.details import with_details
 from pointsman.domain.ask import Ask
+from pointsman.domain.holder import Holder
 from pointsman.domain.policy import Detail
 from pointsman.testing import builders
 from tests.unit.dialects.talk import body, user
@@ -13,10 +14,11 @@ from tests.unit.dialects.talk import body, user
 NAMED = {b"x-session-id": b"s1"}
 
 
-def told(*wanted: Detail, said: str = "hi") -> Ask:
+def told(*wanted: Detail, said: str = "hi", bound_to: Holder | None = None) -> Ask:
     group = builders.group("chat", "a/m", "b/m")
     policy = structs.replace(group.policy, details=frozenset(wanted))
-    return with_details(builders.ask(), structs.replace(group, policy=policy), body(user(said)), NAMED)
+    ask = structs.replace(builders.ask(), bound_to=bound_to)
+    return with_details(ask, structs.replace(group, policy=policy), body(user(said)), NAMED)
 
 
 @pytest.mark.parametrize("wanted", Detail)
@@ -34,6 +36,14 @@ def test_all_of_it_can_be_had_at_once() -> None:
 
     assert None not in (ask.facts.text_chars, ask.facts.session, ask.prefix)
     assert (ask.request_id, ask.caller) == (builders.ask().request_id, builders.ask().caller)
+
+
+@pytest.mark.bug("D-03")
+@pytest.mark.parametrize("wanted", Detail)
+def test_what_the_request_builds_on_stays_known(wanted: Detail) -> None:
+    holder = Holder("a/m", "a", "chat")
+
+    assert told(wanted, bound_to=holder).bound_to == holder
 
 
 @pytest.mark.req("G-088")

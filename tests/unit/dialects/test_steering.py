@@ -9,6 +9,7 @@ from pointsman.dialects.codec import ParsedRequest
 from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.preferences import MaxPrice, Preferences, Sort
+from pointsman.domain.request import Dialect
 
 EVERY_DIALECT = pytest.mark.parametrize("codec", DIALECTS.values(), ids=DIALECTS)
 CODEC = next(iter(DIALECTS.values()))
@@ -166,3 +167,10 @@ def test_usage_of_a_stream_is_still_asked_for() -> None:
     assert json.loads(CODEC.write_request(found, "n")) == {
         "model": "n", "stream": True, "stream_options": {"include_usage": True},
     }  # fmt: skip
+
+
+@pytest.mark.bug("D-03")
+def test_request_with_preferences_still_builds_on_what_it_names() -> None:
+    body = b'{"provider":{},"model":"m","previous_response_id":"resp_1"}'
+
+    assert DIALECTS[Dialect.OPENAI_RESPONSES].read_request(body).builds_on == ("resp_1",)

@@ -3,8 +3,10 @@
 import pytest
 from msgspec import structs
 
+from pointsman.domain.ask import Ask
 from pointsman.domain.capability import Capability
 from pointsman.domain.decision import Excluded, Exclusion
+from pointsman.domain.holder import Holder
 from pointsman.domain.preferences import Demands, Preferences
 from pointsman.domain.request import Dialect
 from pointsman.domain.target import Member
@@ -145,3 +147,36 @@ def test_unlike_models_never_stand_in_for_each_other_where_vectors_are_compared(
 
     assert found.members == members
     assert {excluded.rule for excluded in found.excluded} <= {Exclusion.EMBEDDING_SPACE}
+
+
+def bound(state_key: str, provider: str) -> Ask:
+    return structs.replace(builders.ask(), bound_to=Holder(state_key, provider, "chat"))
+
+
+@pytest.mark.bug("D-03")
+@pytest.mark.parametrize(
+    ("holder", "members"),
+    [
+        (("a/m", "a"), (0,)),
+        (("b/m", "b"), (1,)),
+        (("a/gone", "a"), (0, 2)),
+        (("c/m", "c"), ()),
+    ],
+    ids=["the target", "another target", "others of its account", "nobody"],
+)
+def test_request_goes_to_who_keeps_what_it_builds_on(holder: tuple[str, str], members: tuple[int, ...]) -> None:
+    group = builders.group("chat", "a/m", "b/m", "a/n")
+
+    found = eligibility.split(bound(*holder), group)
+
+    assert found.members == members
+    assert {excluded.rule for excluded in found.excluded} == {Exclusion.STATE_ELSEWHERE}
+
+
+@pytest.mark.bug("D-03")
+def test_who_keeps_it_must_be_able_to_serve_all_the_same() -> None:
+    group = builders.group("chat", ("a/m", 0), "b/m")
+
+    found = eligibility.split(bound("a/m", "a"), group)
+
+    assert [excluded.rule for excluded in found.excluded] == [Exclusion.WEIGHT_ZERO, Exclusion.STATE_ELSEWHERE]

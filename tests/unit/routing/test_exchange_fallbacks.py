@@ -7,6 +7,7 @@ import pytest
 from msgspec import structs
 
 from pointsman.domain.decision import Exclusion
+from pointsman.domain.holder import Holder
 from pointsman.domain.outcome import ProviderError
 from pointsman.domain.policy import Affinity, AffinityMode, Fallbacks, Retry
 from pointsman.domain.preferences import Demands, Preferences
@@ -41,11 +42,12 @@ class Asking:
         demands: Demands | None = None,
         allowed: frozenset[str] | None = None,
         others: tuple[ModelGroup, ...] = (OTHER, LAST),
+        bound_to: Holder | None = None,
         **facts: object,
     ) -> None:
         self.board = HandBoard(views)
         ask = builders.ask(config=builders.snapshot([group, *others]), demands=demands, **facts)
-        ask = structs.replace(ask, caller=structs.replace(ask.caller, groups=allowed))
+        ask = structs.replace(ask, caller=structs.replace(ask.caller, groups=allowed), bound_to=bound_to)
         self.exchange = Exchange(ask, group, self.board, Draws(0.5), began_at=NOW, deadline=NOW + 600)
 
     def start(self) -> Command:
@@ -332,3 +334,29 @@ def test_other_requests_turn_to_groups_of_any_space() -> None:
     asking.start()
 
     assert target_of(asking.fails()) == "z/m"
+
+
+# --- what builds on an earlier answer
+
+
+@pytest.mark.bug("D-03")
+@pytest.mark.parametrize(
+    "fallbacks", [Fallbacks(any_failure=("last", "other")), Fallbacks(context=("other",)), Fallbacks(policy=("other",))]
+)
+def test_request_returns_to_the_group_that_an_earlier_one_had_turned_to(fallbacks: Fallbacks) -> None:
+    asking = Asking(chat("a/m", fallbacks=fallbacks), bound_to=Holder("z/m", "z", "chat"))
+
+    assert target_of(asking.start()) == "z/m"
+
+
+@pytest.mark.bug("D-03")
+def test_request_turns_to_no_group_that_lacks_what_it_builds_on() -> None:
+    asked = chat("a/m", "b/m", fallbacks=Fallbacks(any_failure=("other", "last")), retry=Retry(backoff_base_s=0.0))
+    asking = Asking(asked, bound_to=Holder("a/m", "a", "chat"))
+    asking.start()
+
+    finish = asking.fails()
+    while not isinstance(finish, Finish):
+        finish = asking.fails() if isinstance(finish, Send) else asking.exchange.resume(NOW)
+
+    assert {pick.target.id for pick in asking.exchange.picks} == {"a/m"}

@@ -28,6 +28,7 @@ def test_every_target_is_named_with_its_reason() -> None:
         (Exclusion.NOT_NAMED, "Relax the preferences"),
         (Exclusion.TOO_EXPENSIVE, "Relax the preferences"),
         (Exclusion.KEY_POLICY, "Ask the operator"),
+        (Exclusion.STATE_ELSEWHERE, "Ask for the model that gave the earlier answer"),
         (Exclusion.CONTRACT, "The operator of this gateway has to change the group"),
         (Exclusion.NOT_PROVEN, "declare what its models can do"),
     ],

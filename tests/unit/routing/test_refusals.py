@@ -47,6 +47,7 @@ def test_context_is_recognised_by_its_code(code: str) -> None:
         ("Your request was rejected as a result of our safety system.", None),
         ("No.", "content_filter"),
         ("No.", "content_policy_violation"),
+        ("No.", "image_content_policy_violation"),
     ],
 )
 def test_refused_content_is_recognised(words: str, code: str | None) -> None:

@@ -8,7 +8,7 @@ from pointsman.domain.secret import Secret
 from pointsman.domain.target import KeyStyle, Provider
 from pointsman.http1.header_block import HeaderBlock
 from pointsman.testing import builders
-from pointsman.upstream.request import build
+from pointsman.upstream.request import build, without_body
 
 BODY = b'{"model":"m"}'
 CALLERS = {
@@ -168,3 +168,14 @@ def test_headers_of_another_dialect_do_not_pass() -> None:
     _, headers = head_of(built(builders.provider("a"), {b"anthropic-version": b"1", b"anthropic-beta": b"b"}))
 
     assert not any(name.startswith(b"anthropic-") for name in headers)
+
+
+@pytest.mark.bug("I-03")
+@pytest.mark.parametrize(("method", "length"), [("GET", ""), ("DELETE", ""), ("POST", "content-length: 0\r\n")])
+def test_request_without_a_body_has_the_providers_own_lines_only(method: str, length: str) -> None:
+    provider = builders.provider("p", base_url="http://h:1/v1", api_key="sk-ours")
+
+    assert without_body(provider, method, "/responses/resp_1?limit=5").decode() == (
+        f"{method} /v1/responses/resp_1?limit=5 HTTP/1.1\r\nhost: h:1\r\naccept: application/json\r\n"
+        f"accept-encoding: identity\r\n{length}authorization: Bearer sk-ours\r\n\r\n"
+    )
