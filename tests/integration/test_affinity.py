@@ -9,7 +9,7 @@ import pytest
 
 from pointsman.domain.request import Dialect
 from pointsman.testing import Chat, FakeProvider, Status, keys
-from pointsman.testing.wire import Reply
+from pointsman.testing.wire import Reply, responses_request
 from tests.integration.callers import REQUEST, ask
 from tests.integration.harness import Gateway, weighted
 
@@ -119,6 +119,23 @@ def test_same_id_of_two_callers_is_two_sessions(run: Any, gateway: Any) -> None:
 
     assert {len(providers) for providers in served.values()} == {1}
     assert len(set.union(*served.values())) == 2
+
+
+@pytest.mark.req("D-051")
+def test_conversation_in_responses_that_nobody_names_is_kept_from_its_second_turn_on(run: Any, gateway: Any) -> None:
+    async def scenario() -> list[dict[str, Any]]:
+        async with FakeProvider(name="a") as a, FakeProvider(name="b") as b:
+            async with gateway(a, b, groups={"chat": weighted((a, b), (1, 1), **STRICT)}) as gw:
+                for said in ("hi", [FIRST, ANSWER, MORE], [FIRST, ANSWER, MORE, ANSWER, MORE]):
+                    await ask(gw.base_url, responses_request("chat", input=said, instructions="Be brief."))
+                return list(await gw.records())
+
+    records = run(scenario())
+
+    assert {record["facts"]["session"]["source"] for record in records} == {"auto"}
+    assert len({record["facts"]["session"]["key"] for record in records}) == 1
+    assert [record["decisions"][0]["pin"]["binds"] for record in records] == [False, True, True]
+    assert records[2]["decisions"][0]["pin"]["outcome"] == "honored"
 
 
 def test_conversation_that_nobody_names_is_kept_from_its_second_turn_on(run: Any, gateway: Any) -> None:

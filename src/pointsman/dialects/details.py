@@ -18,7 +18,7 @@ def with_details(ask: Ask, group: ModelGroup, body: bytes, headers: Headers) -> 
     if Detail.TEXT_SIZE in wanted:
         facts = with_text_size(facts, body)
     if not wanted.isdisjoint(_OF_CONVERSATION):
-        spoken = read_spoken(body)
+        spoken = read_spoken(body, facts.dialect)
         messages = messages_of(spoken) if len(body) <= MAX_DIGESTED_BYTES else []
         if Detail.SESSION in wanted:
             facts = structs.replace(facts, session=session_of(headers, spoken, messages, ask, group.name))

@@ -24,10 +24,10 @@ _decode_id = Decoder(str | _Conversation).decode
 
 def keys(response: Raw, conversation: Raw, raw: bytes) -> tuple[str, ...]:
     """Keys of kept state: the id of a response, that of a conversation, and the latest sealed reasoning in `raw`."""
-    return tuple(filter(None, (_id(response), _id(conversation), _last_seal(raw))))
+    return tuple(filter(None, (id_of(response), id_of(conversation), _last_seal(raw))))
 
 
-def _id(value: Raw) -> str | None:
+def id_of(value: Raw) -> str | None:
     """As a text, or as an object that has one."""
     try:
         named = _decode_id(value)

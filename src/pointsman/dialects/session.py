@@ -13,6 +13,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from pointsman.dialects.conversation import Message, Spoken, has_begun, opening
+from pointsman.dialects.kept_state import id_of
 from pointsman.dialects.provider_error import NULL, UNREADABLE
 from pointsman.domain.ask import Ask
 from pointsman.domain.conversation import AUTO, Session
@@ -113,6 +114,7 @@ SOURCES: Mapping[str, _Source] = {
     "x-opencode-session": _header("x-opencode-session"),
     "session-id": _from_codex("session-id"),
     "thread-id": _from_codex("thread-id"),
+    "conversation": lambda _, spoken: id_of(spoken.conversation),
     _CACHE_KEY: lambda _, spoken: _text(spoken.prompt_cache_key),
     "metadata.session_id": _metadata_session,
     "metadata.user_id": _metadata_user,

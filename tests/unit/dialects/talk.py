@@ -27,8 +27,8 @@ def text(said: str = FIRST, **fields: object) -> list[dict[str, object]]:
     return [{"type": "text", "text": said, **fields}]
 
 
-def spoken(*messages: Mapping[str, object], **fields: Any) -> Spoken:
-    return read_spoken(body(*messages, **fields))
+def spoken(*messages: Mapping[str, object], dialect: Dialect = Dialect.OPENAI_CHAT, **fields: Any) -> Spoken:
+    return read_spoken(body(*messages, **fields), dialect)
 
 
 def body(*messages: Mapping[str, object], **fields: Any) -> bytes:
@@ -44,7 +44,7 @@ def session(
     **fields: Any,
 ) -> Session | None:
     """The session of a request with these messages, headers and other fields."""
-    said = spoken(*messages, **fields)
+    said = spoken(*messages, dialect=dialect, **fields)
     return session_of(headers or {}, said, messages_of(said), builders.ask(caller, dialect=dialect), group)
 
 

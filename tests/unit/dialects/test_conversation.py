@@ -4,6 +4,7 @@ import pytest
 
 from pointsman.dialects.conversation import MAX_BOUNDARIES, messages_of, prefix_of
 from pointsman.domain.conversation import Prefix
+from pointsman.domain.request import Dialect
 from tests.unit.dialects.talk import CACHED, answer, spoken, text, user
 
 TOOLS = [{"name": "read", "input_schema": {"type": "object"}}]
@@ -96,3 +97,16 @@ def test_request_that_says_nothing_has_no_prefix(messages: object) -> None:
     said = spoken(messages=messages)
 
     assert prefix_of(said, messages_of(said), "alice") is None
+
+
+def test_prompt_of_responses_begins_with_tools_instructions_and_input() -> None:
+    def ends(*items: dict[str, object], **fields: object) -> tuple[bytes, ...]:
+        said = spoken(dialect=Dialect.OPENAI_RESPONSES, input=list(items), **fields)
+        found = prefix_of(said, messages_of(said), "alice")
+        return () if found is None else found.ends
+
+    first = ends(user(), instructions="Be brief.")
+
+    assert ends(user(), answer(), instructions="Be brief.")[:2] == first
+    assert not set(ends(user(), instructions="Be long.")) & set(first)
+    assert ends(user(), instructions="Be brief.", previous_response_id="resp_1") == ()

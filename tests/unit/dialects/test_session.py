@@ -2,13 +2,14 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
 from pointsman.dialects.session import SOURCES
-from pointsman.domain.conversation import AUTO
+from pointsman.domain.conversation import AUTO, Session
 from pointsman.domain.request import Dialect
-from tests.unit.dialects.talk import answer, key, session, text, user
+from tests.unit.dialects.talk import FIRST, answer, key, session, text, user
 
 UUID = "0b9e1c7e-5f0a-4a53-9d8e-1f2a3b4c5d6e"
 CODEX = {b"user-agent": b"codex_exec/0.171.0 (Linux)"}
@@ -27,6 +28,7 @@ NAMED: dict[str, tuple[dict[bytes, bytes], dict[str, object]]] = {
     "session-id": ({**CODEX, b"session-id": b"s1"}, {}),
     "thread-id": ({**CODEX, b"thread-id": b"s1"}, {}),
     "prompt_cache_key": ({}, {"prompt_cache_key": "s1"}),
+    "conversation": ({}, {"conversation": "s1"}),
     "metadata.session_id": ({}, {"metadata": {"session_id": "s1"}}),
     "metadata.user_id": ({}, {"metadata": {"user_id": json.dumps({"device_id": "d", "session_id": "s1"})}}),
 }  # fmt: skip
@@ -221,3 +223,77 @@ def test_conversation_has_begun_once_an_answer_is_part_of_it(named: bool) -> Non
     assert second is not None
     assert (first.has_begun, second.has_begun) == (False, True)
     assert (first.is_worth_keeping, second.is_worth_keeping) == (named, True)
+
+
+# --- Responses
+
+
+def of_responses(said: object, **fields: Any) -> Session | None:
+    return session(dialect=Dialect.OPENAI_RESPONSES, input=said, **fields)
+
+
+def key_of_responses(said: object, **fields: Any) -> str | None:
+    found = of_responses(said, **fields)
+    return None if found is None else found.key
+
+
+@pytest.mark.req("D-051")
+@pytest.mark.parametrize(
+    "said",
+    [
+        [user()],
+        [{"type": "message", **user()}],
+        [user([{"type": "input_text", "text": FIRST}])],
+        [user(), {"type": "reasoning", "summary": []}, {"type": "message", **answer()}, user("And now?")],
+    ],
+    ids=["a list", "a typed message", "a list of parts", "a later turn"],
+)
+def test_input_of_responses_is_a_conversation_in_whatever_way_it_is_written(said: object) -> None:
+    assert key_of_responses(said, instructions="Be brief.") == key_of_responses(FIRST, instructions="Be brief.")
+
+
+@pytest.mark.req("D-051")
+def test_instructions_and_input_of_responses_tell_conversations_apart() -> None:
+    found = {
+        key_of_responses(FIRST), key_of_responses("Something else"), key_of_responses(FIRST, instructions="Be brief."),
+    }  # fmt: skip
+
+    assert None not in found
+    assert len(found) == 3
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"type": "message", **answer()},
+        {"type": "reasoning", "summary": []},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+    ],
+)
+def test_conversation_of_responses_has_begun_once_a_model_has_said_anything(item: dict[str, object]) -> None:
+    first, second = of_responses([{"type": "message", **user()}]), of_responses([user(), item])
+
+    assert first is not None
+    assert second is not None
+    assert (first.has_begun, second.has_begun) == (False, True)
+
+
+@pytest.mark.req("G-088")
+def test_conversation_of_responses_is_a_session_whatever_is_said_in_it() -> None:
+    named, as_object = of_responses("a", conversation="conv_1"), of_responses("b", conversation={"id": "conv_1"})
+
+    assert named == as_object
+    assert named is not None
+    assert named.source == "conversation"
+
+
+@pytest.mark.req("D-051")
+def test_next_part_of_a_stored_response_does_not_tell_how_it_began() -> None:
+    assert of_responses(FIRST, previous_response_id="resp_1") is None
+    assert of_responses(FIRST, previous_response_id=None) == of_responses(FIRST)
+    assert of_responses(FIRST, previous_response_id="resp_1", session_id="s1") is not None
+
+
+@pytest.mark.parametrize("dialect", [Dialect.OPENAI_EMBEDDINGS, Dialect.OPENAI_COMPLETIONS])
+def test_texts_that_are_no_conversation_have_no_session(dialect: Dialect) -> None:
+    assert session(dialect=dialect, input=FIRST, prompt=FIRST) is None
