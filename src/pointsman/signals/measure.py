@@ -4,15 +4,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from pointsman.domain.usual import usual_ttft_s, usual_unary_s
 from pointsman.domain.view import TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS, Measured, Signal
 from pointsman.signals.overdue import NONE_OVERDUE, Overdue, overdue
 from pointsman.signals.ratios import FAILURES, RATE_LIMITS
-from pointsman.signals.slowness import (
-    Slowness,
-    slowness_at,
-    usual_ttft_s,
-    usual_unary_s,
-)
+from pointsman.signals.slowness import Slowness, slowness_at
 from pointsman.signals.target_state import TargetState
 from pointsman.signals.tracks import Tracks
 from pointsman.signals.two_tracks import NOTHING

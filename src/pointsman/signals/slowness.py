@@ -4,12 +4,10 @@ import math
 
 from pointsman.domain.outcome import Usage
 from pointsman.domain.request import RequestFacts
+from pointsman.domain.usual import usual_ttft_s, usual_unary_s
 from pointsman.domain.view import TYPICAL_OUTPUT_TOKENS
 from pointsman.signals.two_tracks import Sums, TwoTracks
 
-_SETUP_S = 0.35  # of a usual target, before it reads the prompt
-_PREFILL_TOKENS_PER_S = 8_000.0  # and while it reads
-_DECODE_TOKENS_PER_S = 50.0  # and while it writes
 _LONG_OUTPUT_TOKENS = 1_000  # of an answer without a cap; patience with what has not come yet
 _BYTES_PER_TOKEN = 4.0
 _MAX_GUESSED_TOKENS = 32_000.0  # a longer body is mostly images
@@ -18,16 +16,6 @@ _FAST_MASS = 3.0  # of the slow track
 _FAST_MARGIN = 0.4  # 49 % slower: less is noise, and the larger of two noisy numbers is always too large
 _FAST_MIN_WEIGHT = 2.5  # three samples within some seconds
 _MAX_LOG = 8.0  # 3,000 times: beyond, a sample would weigh more than an outage
-
-
-def usual_ttft_s(input_tokens: float) -> float:
-    """Seconds until a usual target has read a prompt."""
-    return _SETUP_S + input_tokens / _PREFILL_TOKENS_PER_S
-
-
-def usual_unary_s(input_tokens: float, output_tokens: float) -> float:
-    """Seconds until a usual target has written a whole answer."""
-    return usual_ttft_s(input_tokens) + output_tokens / _DECODE_TOKENS_PER_S
 
 
 def usual_s(facts: RequestFacts, usage: Usage | None) -> float:

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from pointsman.domain.outcome import Usage
-from pointsman.signals.slowness import Slowness, patient_s, slowness_at, usual_s, usual_ttft_s, usual_unary_s
+from pointsman.domain.usual import usual_ttft_s, usual_unary_s
+from pointsman.signals.slowness import Slowness, patient_s, slowness_at, usual_s
 from pointsman.testing import builders
 
 NOW, USUAL_S = 1_000.0, 0.5
