@@ -21,7 +21,7 @@ def modes(records: list[dict[str, Any]]) -> Counter[str]:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("strategy", ["least_busy", "p2c", "blend"])
+@pytest.mark.parametrize("strategy", ["least_busy", "p2c", "blend", "market"])
 def test_slow_target_loses_share(run: Any, gateway: Any, strategy: str, stream: bool) -> None:
     async def scenario() -> tuple[int, list[dict[str, Any]]]:
         async with FakeProvider(name="a", default=SLOW) as a, FakeProvider(name="b", default=FAST) as b:
@@ -40,7 +40,7 @@ def test_slow_target_loses_share(run: Any, gateway: Any, strategy: str, stream: 
 
 
 @pytest.mark.bug("C-08")
-@pytest.mark.parametrize("strategy", ["least_busy", "p2c", "blend"])
+@pytest.mark.parametrize("strategy", ["least_busy", "p2c", "blend", "market"])
 def test_target_that_hangs_loses_its_traffic_before_any_request_has_failed(
     run: Any, gateway: Any, strategy: str
 ) -> None:

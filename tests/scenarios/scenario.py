@@ -10,6 +10,7 @@ import msgspec
 import yaml
 from msgspec import UNSET, Struct, UnsetType
 
+from pointsman.config.schema import Strategy
 from pointsman.domain.capability import Capability
 from pointsman.domain.decision import Decision, DecisionMode, Exclusion
 from pointsman.domain.outcome import OutcomeClass
@@ -81,7 +82,7 @@ class Group(Struct, frozen=True, forbid_unknown_fields=True):
     """Targets with their weights, in declared order, and how they are chosen from."""
 
     targets: dict[str, float]
-    strategy: Literal["weighted", "round_robin", "failover", "cost", "least_busy", "p2c", "blend"] = "weighted"
+    strategy: Strategy = "weighted"
     on_all_unavailable: OnAllUnavailable = OnAllUnavailable.AUTO
     affinity: AffinityMode = AffinityMode.OFF
     retry: Limits = Limits()

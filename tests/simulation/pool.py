@@ -28,6 +28,8 @@ class Behaviour(Struct, frozen=True):
     ttft_s: float | None = 0.3  # None: it accepts requests and never answers
     error_ratio: float = 0.0
     error_s: float = 0.003  # errors are quick
+    limited_ratio: float = 0.0  # of what is left: refused with 429
+    stream_s: float = STREAM_S  # of 50 tokens
 
 
 Script = Callable[[float], Behaviour]  # by seconds since the beginning
@@ -71,7 +73,7 @@ class Pool:
         self.picks: list[tuple[float, str]] = []
         self.prompt_bytes: Callable[[], int] = lambda: 400
         self._events: list[tuple[float, int, Callable[[], None]]] = []
-        self._numbers = itertools.count()
+        self._numbers, self._requests = itertools.count(), itertools.count()
 
     def run(self, duration_s: float) -> None:
         """Requests arrive for so long; what is still on its way stays so."""
@@ -103,7 +105,8 @@ class Pool:
         heapq.heappush(self._events, (at, next(self._numbers), event))
 
     def _arrive(self) -> None:
-        ask = builders.ask(stream=True, body_bytes=self.prompt_bytes())
+        request_id = f"req-{next(self._requests)}"
+        ask = builders.ask(request_id=request_id, stream=True, body_bytes=self.prompt_bytes())
         exchange = Exchange(ask, self.group, self.board, self._rng, began_at=self.now, deadline=self.now + 60.0)
         self._obey(_Caller(exchange), exchange.start(self.now))
 
@@ -124,6 +127,10 @@ class Pool:
         elif self._rng.random() < behaviour.error_ratio:
             failed = builders.outcome("upstream_fault", status=500, ttfb_s=behaviour.error_s)
             self._ends(caller, failed, behaviour.error_s)
+        elif behaviour.limited_ratio and self._rng.random() < behaviour.limited_ratio:
+            self._ends(
+                caller, builders.outcome("rate_limited", status=429, ttfb_s=behaviour.error_s), behaviour.error_s
+            )
         elif behaviour.ttft_s is None or behaviour.ttft_s > TIMEOUT_S:
             self._ends(caller, builders.outcome("upstream_fault", detail="timeout_first_content"), TIMEOUT_S)
         else:
@@ -133,7 +140,7 @@ class Pool:
             self._at(self.now + ttft_s, lease.answered)
             usage = Usage(input_tokens=facts.body_bytes // 4, output_tokens=50)
             served = builders.outcome("ok", status=200, ttfb_s=ttft_s, ttft_s=ttft_s, committed=True, usage=usage)
-            self._ends(caller, served, ttft_s + STREAM_S)
+            self._ends(caller, served, ttft_s + behaviour.stream_s)
 
     def _ends(self, caller: _Caller, outcome: Outcome, duration_s: float) -> None:
         ended = structs.replace(outcome, duration_s=duration_s)

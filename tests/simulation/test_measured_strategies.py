@@ -7,8 +7,8 @@ import pytest
 from pointsman.testing import builders
 from tests.simulation.pool import Behaviour, Pool, Script, always, between
 
-SCORED = ["least_busy", "p2c", "blend"]
-BY_SPEED = ["p2c", "blend"]
+SCORED = ["least_busy", "p2c", "blend", "market"]
+BY_SPEED = ["p2c", "blend", "market"]
 ONSET_S, END_S = 60.0, 120.0
 HANGS = Behaviour(ttft_s=None)
 
@@ -50,7 +50,7 @@ def test_target_that_becomes_ten_times_slower_loses_its_traffic_within_half_a_mi
 
 
 @pytest.mark.bug("C-14", "P-8")
-@pytest.mark.parametrize(("strategy", "within_s"), [("p2c", 60.0), ("blend", 240.0)])
+@pytest.mark.parametrize(("strategy", "within_s"), [("p2c", 60.0), ("blend", 240.0), ("market", 240.0)])
 def test_target_that_is_fast_again_gets_most_of_its_share_back(strategy: str, within_s: float) -> None:
     sim = pool(strategy, between(ONSET_S, END_S, Behaviour(ttft_s=3.0)))
 

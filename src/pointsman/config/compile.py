@@ -23,6 +23,7 @@ from pointsman.config.schema import (
     ContractSection,
     CooldownSection,
     GroupEntry,
+    MarketSection,
     P2cWeights,
     ProviderEntry,
     TargetEntry,
@@ -39,6 +40,7 @@ from pointsman.domain.policy import (
     Blend,
     Contract,
     Cooldown,
+    Market,
     P2c,
     PinRecord,
     Retry,
@@ -220,6 +222,14 @@ def _cooldown(preset: Cooldown, section: CooldownSection) -> Cooldown:
     return msgspec.structs.replace(preset, **{name: value for name, value in written.items() if value is not None})
 
 
+def _market(section: MarketSection) -> Market:
+    return Market(
+        **section.model_dump(exclude={"exploration"}),
+        probe_interval_s=section.exploration.interval,
+        probe_spend_ratio=section.exploration.spend,
+    )
+
+
 def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPolicy:
     scoring = _adaptive(config.adaptive) if choice.strategy == ADAPTIVE else _own(entry, choice.strategy)
     return RoutingPolicy(
@@ -229,6 +239,7 @@ def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPol
         affinity=_affinity(entry.affinity, scoring),
         blend=scoring.blend,
         p2c=scoring.p2c,
+        market=scoring.market,
         on_all_unavailable=entry.on_all_unavailable,
         cooldown=_cooldown(STRATEGIES[scoring.decides].cooldown, config.cooldown),
         retry=Retry(**config.retry.model_dump()),
@@ -255,22 +266,25 @@ class _Scoring(Struct, frozen=True):
     selector: str | None  # the same, where the group names another one
     blend: Blend
     p2c: P2c
+    market: Market
 
     @property
     def is_on(self) -> bool:
         """Whether no kill switch is used."""
-        return {"blend": self.blend.enabled, "p2c": self.p2c.enabled}.get(self.decides, True)
+        parts: dict[str, Blend | P2c | Market] = {"blend": self.blend, "p2c": self.p2c, "market": self.market}
+        return self.decides not in parts or parts[self.decides].enabled
 
 
 def _own(entry: GroupEntry, strategy: str) -> _Scoring:
-    blend, p2c = entry.routing_policy.blend, entry.routing_policy.p2c
-    return _Scoring(strategy, None, Blend(**blend.model_dump()), _p2c(p2c, enabled=p2c.enabled))
+    parts = entry.routing_policy
+    p2c = _p2c(parts.p2c, enabled=parts.p2c.enabled)
+    return _Scoring(strategy, None, Blend(**parts.blend.model_dump()), p2c, _market(parts.market))
 
 
 def _adaptive(section: AdaptiveSection) -> _Scoring:
     """The kill switch stops whatever is selected."""
     blend = Blend(enabled=section.enabled, **section.blend.model_dump())
-    return _Scoring(section.selector, section.selector, blend, _p2c(section.p2c, enabled=section.enabled))
+    return _Scoring(section.selector, section.selector, blend, _p2c(section.p2c, enabled=section.enabled), Market())
 
 
 def _p2c(section: P2cWeights, *, enabled: bool) -> P2c:

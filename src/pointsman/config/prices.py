@@ -12,6 +12,8 @@ from pointsman.domain.price import Price, Rates, Tier
 from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Target
 
+_UNPRICED = {"cost": "it is picked last", "market": "it counts as the dearest one"}  # by strategy
+
 
 def price_of(config: ConfigFile, provider: str, model: str, at: datetime) -> Price | None:
     """The price of a provider's model: as overridden, else as its entry says, else as listed; None: not known."""
@@ -56,7 +58,7 @@ def warn_of_unpriced(document: Document, snapshot: Snapshot) -> None:
         unpriced = [(index, target) for index, target in members if target.price is None]
         if group.policy.reads and len(unpriced) == len(members):
             continue  # prices are one score of several, and here they say nothing
-        so = "its cost counts as neither high nor low" if group.policy.reads else "it is picked last"
+        so = _UNPRICED.get(group.policy.strategy, "its cost counts as neither high nor low")
         for index, target in unpriced:
             message = f"the price of {target.id} is not known, so {so}"
             document.warn(("models", name, "targets", index), message, _how_to_price(target))

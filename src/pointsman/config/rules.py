@@ -8,9 +8,18 @@ from pointsman.config import embeddings, fallbacks, keys, values
 from pointsman.config.document import Document
 from pointsman.config.kinds import KINDS
 from pointsman.config.problems import KeyPath, nearest, quoted
-from pointsman.config.schema import BlendWeights, ConfigFile, GroupEntry, ModelEntry, PriceEntry, ProviderEntry
+from pointsman.config.schema import (
+    BlendWeights,
+    ConfigFile,
+    GroupEntry,
+    MarketSection,
+    ModelEntry,
+    PriceEntry,
+    ProviderEntry,
+)
 from pointsman.config.settings import MAX_DRAIN_S
-from pointsman.config.targets import place_of, upstream_model
+from pointsman.config.strategy import choose
+from pointsman.config.targets import place_of, same_as, upstream_model
 from pointsman.domain.policy import STRICT, AffinityMode
 from pointsman.domain.target import KeyStyle
 from pointsman.routing.strategies import ADAPTIVE, STRATEGIES
@@ -38,8 +47,8 @@ def check(document: Document, config: ConfigFile) -> None:
         embeddings.check(document, config, name)
         _check_weights(document, ("models", name, "targets"), group)
         fallbacks.check(document, config, name)
-        _check_routing_policy(document, ("models", name, "routing_policy"), group)
-        _check_affinity(document, ("models", name, "affinity"), group, config.adaptive.selector)
+        strategy = _check_routing_policy(document, config, name)
+        _check_affinity(document, ("models", name, "affinity"), group, strategy, config.adaptive.selector)
     _check_adaptive(document, config)
     _check_models(document, config)
     if not config.models and document.is_whole(("models",)):
@@ -199,23 +208,43 @@ def _check_tiers(document: Document, path: KeyPath, price: PriceEntry) -> None:
 
 def _targets(config: ConfigFile, group: GroupEntry) -> Iterator[str]:
     """The public names of a group's targets, as far as its entries are sound."""
+    for provider, reference in _sound(config, group):
+        yield f"{provider}/{upstream_model(config.providers[provider], reference)}"
+
+
+def _sound(config: ConfigFile, group: GroupEntry) -> Iterator[tuple[str, str]]:
+    """Provider and model of the group's targets, as far as its entries are sound."""
     for provider, reference in filter(None, map(place_of, group.targets)):
         if provider in config.providers:
-            yield f"{provider}/{upstream_model(config.providers[provider], reference)}"
+            yield provider, reference
 
 
-def _check_routing_policy(document: Document, path: KeyPath, group: GroupEntry) -> None:
-    """Also of a strategy that is switched off: it must be sound when it is switched on again (R-007)."""
+def _check_routing_policy(document: Document, config: ConfigFile, name: str) -> str:
+    """The strategy. Also of a strategy that is switched off: it must be sound when it is switched on again (R-007)."""
+    group, path = config.models[name], ("models", name, "routing_policy")
     _check_blend(document, (*path, "blend"), group.routing_policy.blend)
-    for name in sorted(group.routing_policy.model_fields_set - {group.strategy}):
-        fix = f"Write strategy: {name}, or remove it."
-        document.warn((*path, name), f"has no effect: the strategy of this group is not {name}", fix)
+    _check_market(document, (*path, "market"), group.routing_policy.market)
+    identities = [same_as(config.providers[provider], reference) for provider, reference in _sound(config, group)]
+    strategy = choose(group, identities).strategy
+    if strategy == "market" and len(set(identities)) > 1 and not group.same_model:
+        fix = "Write same_model: true if each of them is good enough for every request, or take another strategy."
+        document.warn(("models", name, "strategy"), "price chooses between unlike models", fix)
+    for part in sorted(group.routing_policy.model_fields_set - {strategy}):
+        fix = f"Write strategy: {part}, or remove it."
+        document.warn((*path, part), f"has no effect: the strategy of this group is not {part}", fix)
+    return strategy
 
 
 def _check_blend(document: Document, path: KeyPath, blend: BlendWeights) -> None:
     if blend.latency_weight == blend.cost_weight == blend.load_weight == 0:
         fix = "Give one a weight above 0; to stop blending, write enabled: false."
         document.add(path, "all weights are 0, so that chance alone would pick", fix)
+
+
+def _check_market(document: Document, path: KeyPath, market: MarketSection) -> None:
+    if market.usd_per_second is not None and market.seconds_worth is not None:
+        fix = "Keep one of them."
+        document.warn((*path, "seconds_worth"), "has no effect: `usd_per_second` comes before it", fix)
 
 
 def _check_adaptive(document: Document, config: ConfigFile) -> None:
@@ -227,9 +256,8 @@ def _check_adaptive(document: Document, config: ConfigFile) -> None:
             document.warn(path, "adaptive routing is switched off: traffic is shared by weight", fix)
 
 
-def _check_affinity(document: Document, path: KeyPath, group: GroupEntry, selector: str) -> None:
-    # strategies that are chosen for a group are all like failover in this
-    row = STRATEGIES[selector if group.strategy == ADAPTIVE else group.strategy or "failover"]
+def _check_affinity(document: Document, path: KeyPath, group: GroupEntry, strategy: str, selector: str) -> None:
+    row = STRATEGIES[selector if strategy == ADAPTIVE else strategy]
     mode = group.affinity.mode or row.affinity
     if mode is AffinityMode.ECONOMIC and not row.compares_prices:
         named = ", ".join(name for name, row in STRATEGIES.items() if row.compares_prices)

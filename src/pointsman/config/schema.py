@@ -11,10 +11,13 @@ from pointsman.domain.policy import (
     Affinity,
     AffinityMode,
     Blend,
+    Market,
+    Objective,
     On429,
     OnAllUnavailable,
     P2c,
     PinRecord,
+    Preset,
     Retry,
     Timeouts,
 )
@@ -34,6 +37,10 @@ _MAX_HALF = 0.5  # more would send most requests where the scores say not to (R-
 _MAX_SAMPLES = 1_000_000
 _MAX_ENTRIES = 1_000_000  # 300 MB of pins
 _MAX_BOOST = 1_000  # more would be a pin, and there are pins
+_MIN_SECONDS_WORTH = 0.001  # without a value of time nothing would keep a cheap target from being overrun
+_MIN_USD_PER_SECOND = 1e-6
+_MAX_SECONDS_WORTH = 1_000  # a second worth a thousand requests: beyond, prices are noise
+_MIN_EPS = 0.001  # estimates are not that sure, and all traffic would jump at once
 
 Duration = Annotated[float, BeforeValidator(values.duration_s)]
 Size = Annotated[int, BeforeValidator(values.size_bytes)]
@@ -74,6 +81,14 @@ AffinityName = Annotated[AffinityMode, Field(strict=False)] | None  # from its t
 RecordName = Annotated[PinRecord, Field(strict=False)] | None
 Entries = Annotated[int, Field(ge=1, le=_MAX_ENTRIES), BeforeValidator(reread)]
 Boost = Annotated[float, Field(allow_inf_nan=False, ge=1, le=_MAX_BOOST), BeforeValidator(reread)]
+UsdPerSecond = Annotated[
+    Annotated[float, Field(allow_inf_nan=False, ge=_MIN_USD_PER_SECOND, le=_MAX_USD)] | None, BeforeValidator(reread)
+]
+Worth = Annotated[
+    Annotated[float, Field(allow_inf_nan=False, ge=_MIN_SECONDS_WORTH, le=_MAX_SECONDS_WORTH)] | None,
+    BeforeValidator(reread),
+]
+Edge = Annotated[float, Field(allow_inf_nan=False, ge=_MIN_EPS, le=1), BeforeValidator(reread)]
 OnUnavailable = Annotated[OnAllUnavailable, Field(strict=False)]  # from its text
 Dialects = Annotated[list[Annotated[Dialect, Field(strict=False)]], AfterValidator(values.dialects)] | None
 OptionalFlag = Annotated[bool | None, BeforeValidator(reread)]
@@ -84,10 +99,21 @@ Tag = Annotated[str, AfterValidator(values.tag)]
 Slug = Annotated[str, AfterValidator(values.slug)]
 Required = Annotated[Capability, Field(strict=False)]  # from its text
 Quantization = Literal["int4", "int8", "fp4", "mxfp4", "nvfp4", "fp6", "fp8", "mxfp8", "fp16", "bf16", "fp32"]
-Strategy = Literal["weighted", "round_robin", "failover", "cost", "least_busy", "p2c", "blend", "adaptive"]
+Strategy = Literal[
+    "weighted",
+    "round_robin",
+    "failover",
+    "cost",
+    "inverse_square",
+    "least_busy",
+    "p2c",
+    "blend",
+    "market",
+    "adaptive",
+]
 Kind = Literal["openai", "anthropic", "openrouter", "vllm", "llamacpp", "ollama"]
 
-_TIMEOUTS, _RETRY, _BLEND, _P2C, _AFFINITY = Timeouts(), Retry(), Blend(), P2c(), Affinity()
+_TIMEOUTS, _RETRY, _BLEND, _P2C, _MARKET, _AFFINITY = Timeouts(), Retry(), Blend(), P2c(), Market(), Affinity()
 
 
 class Section(BaseModel):
@@ -297,6 +323,7 @@ class BlendSection(BlendWeights):
 class P2cWeights(Section):
     """`adaptive.p2c`."""
 
+    objective: Annotated[Objective, Field(strict=False)] = _P2C.objective
     min_weight_fraction: HalfRatio = _P2C.min_weight_fraction
     warm_cache_weight: Boost = _P2C.warm_cache_weight
     warm_cache_ttl: Duration = _P2C.warm_cache_ttl_s
@@ -308,11 +335,30 @@ class P2cSection(P2cWeights):
     enabled: Flag = _P2C.enabled
 
 
+class MarketExplorationSection(Section):
+    """`models.GROUP.routing_policy.market.exploration`."""
+
+    interval: Duration = _MARKET.probe_interval_s
+    spend: HalfRatio = _MARKET.probe_spend_ratio
+
+
+class MarketSection(Section):
+    """`models.GROUP.routing_policy.market`."""
+
+    enabled: Flag = _MARKET.enabled
+    preset: Annotated[Preset, Field(strict=False)] = _MARKET.preset
+    seconds_worth: Worth = _MARKET.seconds_worth
+    usd_per_second: UsdPerSecond = _MARKET.usd_per_second
+    eps: Edge = _MARKET.eps
+    exploration: MarketExplorationSection = MarketExplorationSection()
+
+
 class RoutingPolicySection(Section):
     """`models.GROUP.routing_policy`: each part is for the strategy of its name."""
 
     blend: BlendSection = BlendSection()
     p2c: P2cSection = P2cSection()
+    market: MarketSection = MarketSection()
 
 
 class AffinitySection(Section):

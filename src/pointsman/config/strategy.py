@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from pointsman.config.schema import GroupEntry
-from pointsman.domain.policy import RoutingPolicy
+from pointsman.domain.policy import SECONDS_WORTH, Market, Objective, RoutingPolicy
 
 _UNLIKE = "listed order, so that price never chooses between quality levels by accident"
 
@@ -26,9 +26,9 @@ def choose(group: GroupEntry, identities: Sequence[str]) -> Choice:
     if len(identities) == 1:
         return Choice("failover", "no strategy named, and there is only one target")
     if group.same_model:
-        return Choice("weighted", "no strategy named, and the group says that its targets are one model: equal weights")
+        return Choice("market", "no strategy named, and the group says that its targets are one model")
     if group.same_model is None and len(set(identities)) == 1:
-        return Choice("weighted", f"no strategy named, and all targets are the model {identities[0]}: equal weights")
+        return Choice("market", f"no strategy named, and all targets are the model {identities[0]}")
     return Choice("failover", f"no strategy named, and the targets are unlike models: {_UNLIKE}")
 
 
@@ -49,11 +49,35 @@ def _blend(policy: RoutingPolicy) -> str:
     )
 
 
+def _market(policy: RoutingPolicy) -> str:
+    market = policy.market
+    if not market.enabled:
+        return _OFF
+    return f"{_worth(market)}; {market.eps:.3g} above the best adjusted price a target has half of its share"
+
+
+def _worth(market: Market) -> str:
+    if market.usd_per_second is not None:
+        return f"a second of waiting counts as {market.usd_per_second:g} USD"
+    if market.seconds_worth is not None:
+        return f"a second of waiting counts as {market.seconds_worth:g} usual requests"
+    worth = SECONDS_WORTH[market.preset].ttft
+    return f"{market.preset}: a second of waiting counts as {worth:g} usual requests"
+
+
 def _p2c(policy: RoutingPolicy) -> str:
     if not policy.p2c.enabled:
         return _OFF
-    return f"every target keeps {policy.p2c.min_weight_fraction:.3g} of the best one's chance to be drawn"
+    return (
+        f"drawn by {_DRAWN_BY[policy.p2c.objective]}; "
+        f"every target keeps {policy.p2c.min_weight_fraction:.3g} of the best one's chance to be drawn"
+    )
 
 
 _OFF = "it is switched off, and traffic is shared by weight"
-_EXPLANATIONS: dict[str, Callable[[RoutingPolicy], str]] = {"blend": _blend, "p2c": _p2c}
+_DRAWN_BY = {
+    Objective.LATENCY: "speed",
+    Objective.COST: "speed and the square of the cost",
+    Objective.BALANCED: "speed and cost alike",
+}
+_EXPLANATIONS: dict[str, Callable[[RoutingPolicy], str]] = {"blend": _blend, "market": _market, "p2c": _p2c}

@@ -94,9 +94,11 @@ class DecisionMode(StrEnum):
     ROUND_ROBIN = "round_robin"
     FAILOVER = "failover"
     COST = "cost"
+    INVERSE_SQUARE = "inverse_square"
     LEAST_BUSY = "least_busy"
     P2C = "p2c"
     BLEND = "blend"
+    MARKET = "market"
     EXPLORATION = "exploration"  # not the best one, so that the others stay measured
     FALLBACK = "fallback"  # the strategy's scores are switched off, or not known well enough
     PINNED = "pinned"  # the session stays where it is
@@ -154,11 +156,20 @@ class Excluded(Struct, frozen=True):
     rule: Exclusion
 
 
+class Spent(Struct, frozen=True, gc=False):
+    """What a first attempt is expected to cost in adjusted price, for the budget of probes."""
+
+    best_usd: float  # at the best target
+    extra_usd: float = 0.0  # beyond that, at a probed one
+    probed: int | None = None  # index of the member that was picked because nobody had asked it for long; None: none
+
+
 class Effects(Struct, frozen=True):
     """State changes that a decision asks for; `exchange` applies them before any await, explain drops them."""
 
     claim_probe: bool = False  # the picked target is half-open: this attempt is its probe
     turn_credits: tuple[float, ...] | None = None  # round robin moved on, in the order of the group's members
+    spent: Spent | None = None  # of a strategy with a budget for probes
 
 
 NO_EFFECTS = Effects()

@@ -1,7 +1,9 @@
 """How a group routes. Every default lives here, once, with its reason."""
 
 import math
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 
 from msgspec import Struct, structs
 
@@ -105,10 +107,19 @@ class Blend(Struct, frozen=True):
     min_samples: int = 50  # requests before the scores are trusted: noise of single ones has evened out
 
 
+class Objective(StrEnum):
+    """What makes a target of the strategy `p2c` likely to be drawn, besides its health."""
+
+    LATENCY = "latency"
+    COST = "cost"
+    BALANCED = "balanced"
+
+
 class P2c(Struct, frozen=True):
     """How the strategy `p2c` draws its two candidates."""
 
     enabled: bool = True  # false is the kill switch: traffic is shared by weight
+    objective: Objective = Objective.BALANCED  # neither speed at any price nor the lowest price at any speed
     min_weight_fraction: float = 0.05  # of the heaviest: a slow target stays measured, so that it can come back
     warm_cache_weight: float = 8.0  # times as likely: cached input is some times cheaper, and comes sooner
     warm_cache_ttl_s: float = 600.0  # since it last answered the session: providers forget after 5 to 10 minutes
@@ -193,6 +204,47 @@ class Fallbacks(Struct, frozen=True):
     policy: tuple[str, ...] = ()  # a provider refused its content
 
 
+class Preset(StrEnum):
+    """What a second of waiting is worth, by use."""
+
+    BATCH = "batch"
+    ECONOMY = "economy"
+    BALANCED = "balanced"
+    INTERACTIVE = "interactive"
+    REALTIME = "realtime"
+
+
+class SecondsWorth(Struct, frozen=True):
+    """The price of one second, as a multiple of what a usual request of the group costs."""
+
+    ttft: float  # of waiting for the first token
+    decode: float  # of waiting from there to the last one
+
+
+SECONDS_WORTH: Mapping[Preset, SecondsWorth] = MappingProxyType(
+    {
+        Preset.BATCH: SecondsWorth(0.02, 0.002),  # nobody waits
+        Preset.ECONOMY: SecondsWorth(0.1, 0.01),  # cost comes first
+        Preset.BALANCED: SecondsWorth(0.5, 0.05),  # half again as expensive, if it is a second sooner
+        Preset.INTERACTIVE: SecondsWorth(1.5, 0.1),  # chat and agents
+        Preset.REALTIME: SecondsWorth(4.0, 0.2),  # voice
+    }
+)
+DECODE_WORTH_RATIO = 0.1  # of a second before the first token, where only that is given: people read along
+
+
+class Market(Struct, frozen=True):
+    """How the strategy `market` turns time into money, and how far it trusts small differences."""
+
+    enabled: bool = True  # false is the kill switch: traffic is shared by weight
+    preset: Preset = Preset.BALANCED
+    seconds_worth: float | None = None  # in place of the preset's
+    usd_per_second: float | None = None  # the same as an amount; comes before both
+    eps: float = 0.05  # behind the best by this ratio: half of its share; as wide as estimates are sure
+    probe_interval_s: float = 60.0  # a target without a request for so long gets one, so that its recovery is seen
+    probe_spend_ratio: float = 0.01  # of an hour's adjusted price: the most that such requests may cost beyond the best
+
+
 class RoutingPolicy(Struct, frozen=True):
     """Everything about a group that is not a target."""
 
@@ -205,6 +257,7 @@ class RoutingPolicy(Struct, frozen=True):
     affinity: Affinity = Affinity()
     blend: Blend = Blend()
     p2c: P2c = P2c()
+    market: Market = Market()
     requires: frozenset[Capability] = frozenset()  # where a request needs it, a target must be known to have it
     requires_window: bool = False  # a context window that is not known excludes
     contract: Contract = Contract()

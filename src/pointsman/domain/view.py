@@ -44,6 +44,7 @@ class Signal(StrEnum):
     TTFB = "ttfb"
     FAILURES = "failures"
     RATE_LIMITS = "rate_limits"
+    MONEY = "money"
 
 
 class Measured(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -58,6 +59,15 @@ class Measured(Struct, frozen=True, gc=False, omit_defaults=True):
     failure_ratio: float | None = None  # share of attempts that fail
     rate_limited_ratio: float | None = None  # share of attempts that a rate limit refuses
     broken_ratio: float = RARE_RATIO  # share of answers to requests with tools that nobody can use: none is judged yet
+    decode_tps: float | None = None  # tokens per second after the first one
+    fault_s: float | None = None  # time lost before a failure
+    rejection_s: float | None = None  # time lost before a rate limit refuses
+    lost_input_tokens: float = 0.0  # that a failed attempt is charged for
+    lost_output_tokens: float = 0.0
+    ttft_error: float = 0.0  # standard error of ln(ttft_s): how well it is known
+    decode_error: float = 0.0  # of ln(decode_tps)
+    failure_error: float = 0.0  # of failure_ratio
+    rate_limited_error: float = 0.0  # of rate_limited_ratio
 
 
 class TargetView(Struct, frozen=True):
@@ -80,6 +90,25 @@ class TargetView(Struct, frozen=True):
         return self.breaker is Breaker.CLOSED and self.gate == 1.0
 
 
+class MarketView(Struct, frozen=True, eq=False, weakref=True):
+    """What a group's requests are like, as of its latest tick. Equal only to itself: what follows is kept beside it."""
+
+    input_tokens: float = float(TYPICAL_INPUT_TOKENS)  # of a mean request
+    output_tokens: float = float(TYPICAL_OUTPUT_TOKENS)
+    median_input_tokens: float = float(TYPICAL_INPUT_TOKENS)
+
+
+class ProbeView(Struct, frozen=True, gc=False):
+    """Which members nobody has asked for too long, and what asking them has cost; sums are those of the last hour."""
+
+    due: tuple[int, ...] = ()  # indexes of members, the longest unasked first
+    overdue: frozenset[int] = frozenset()  # those of them that must be asked whatever it costs
+    requests: int = 0
+    probes: int = 0
+    best_usd: float = 0.0  # adjusted prices of the best targets for those requests
+    extra_usd: float = 0.0  # what probes cost beyond the best
+
+
 class GroupView(Struct, frozen=True):
     """One group at one instant; both tuples follow the order of the group's members."""
 
@@ -88,6 +117,8 @@ class GroupView(Struct, frozen=True):
     turn_credits: tuple[float, ...]  # smooth weighted round robin: what each member is owed
     measured: tuple[Measured, ...] = ()  # in the same order; empty: the strategy reads no signal
     served: int = 0  # requests the group has answered; counted for strategies that read signals
+    market: MarketView | None = None  # None: the strategy does not read money
+    probes: ProbeView = ProbeView()
 
 
 class LengthView(Struct, frozen=True, gc=False):

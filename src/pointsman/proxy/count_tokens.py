@@ -72,7 +72,7 @@ class CountHandler:
         parts, now, headers = self._parts, self._parts.clock.now(), request.head.headers
         group = resolve.group_for(ask)
         if closer.is_needed(group, parsed, ask.caller, headers):
-            ask = closer.look(ask, group, CODEC, parsed, headers)
+            ask = closer.look(ask, group, CODEC, parsed, headers, parts.clock.utc())
         lengths = parts.board.expected(group, structs.replace(ask, facts=with_text_size(ask.facts, parsed.body)), now)
         pick = decide(ask, group, parts.board.view(group, now), rng=parts.rng, lengths=lengths).pick
         counted = None if pick is None else await self._asked(request, ask, pick, parsed)

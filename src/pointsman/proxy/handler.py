@@ -50,7 +50,7 @@ class ModelHandler:
             ask = Ask(request_id, caller, facts, snapshot, bound_to)
             group = resolve.find(facts.model, caller, snapshot)
             if closer.is_needed(group, parsed, caller, request.head.headers):
-                ask = closer.look(ask, group, codec, parsed, request.head.headers)
+                ask = closer.look(ask, group, codec, parsed, request.head.headers, parts.clock.utc())
                 facts = ask.facts
             timeouts, began_at = snapshot.timeouts, request.received_at
             deadline = began_at + (timeouts.total_stream_s if facts.stream else timeouts.total_s)

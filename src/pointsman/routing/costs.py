@@ -1,5 +1,8 @@
 """Step 6 of strategies that compare prices: what each candidate would charge for the request, and who charges least."""
 
+from collections.abc import Sequence
+from statistics import median
+
 from pointsman.domain.decision import Estimate
 from pointsman.domain.price import estimate_usd
 from pointsman.domain.target import Target
@@ -26,6 +29,22 @@ def estimates(
             for tokens, target, kept in rows
         ]
     )
+
+
+def inverse_square(weights: tuple[float, ...], found: tuple[Estimate, ...]) -> tuple[float, ...]:
+    """The weights by the inverse square of the cost: twice the cost, a quarter of the traffic."""
+    ratios = cost_ratios([estimate.cost_usd for estimate in found])
+    return tuple([weight * ratio * ratio for weight, ratio in zip(weights, ratios, strict=True)])
+
+
+def cost_ratios(costs_usd: Sequence[float | None]) -> list[float]:
+    """The lowest cost beside each one's: 1.0 for the cheapest. Who charges nobody knows what counts as the median."""
+    known = [usd for usd in costs_usd if usd is not None]
+    if not known:
+        return [1.0] * len(costs_usd)
+    middle, lowest = median(known), min(known)
+    filled = [middle if usd is None else usd for usd in costs_usd]
+    return [lowest / usd if usd else 1.0 for usd in filled]
 
 
 def cheapest(weights: tuple[float, ...], found: tuple[Estimate, ...]) -> tuple[float, ...]:

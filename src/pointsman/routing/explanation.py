@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 
 from pointsman.domain.decision import EXCLUSION_TEXT, Decision, Exclusion
 from pointsman.domain.view import Breaker, GroupView, TargetView
+from pointsman.routing import money_line
 from pointsman.routing.availability import RULE_OF_LIMIT
 
 MAX_LINE_CHARS = 1_000  # fits into a header of any server and proxy, with room for the others
@@ -108,7 +109,7 @@ def _parts(decision: Decision, pauses: Mapping[str, str]) -> Iterator[str]:
     if pick is None:
         yield f"{decision.group.name}: nobody can be chosen"
     else:
-        yield f"{pick.target.id} chosen by {pick.mode}: {_listed(numbers.pop(pick.target.id))}"
+        yield f"{pick.target.id} chosen by {pick.mode}: {_listed(numbers.pop(pick.target.id), is_chosen=True)}"
     for name, found in numbers.items():
         yield f"{name} {_listed(found)}"
     for excluded in decision.excluded:
@@ -119,7 +120,9 @@ def _parts(decision: Decision, pauses: Mapping[str, str]) -> Iterator[str]:
             yield f"{excluded.target_id} out: {EXCLUSION_TEXT[excluded.rule]}{detail}"
 
 
-def _listed(numbers: Mapping[str, Number]) -> str:
+def _listed(numbers: Mapping[str, Number], *, is_chosen: bool = False) -> str:
+    if money_line.ADJUSTED in numbers:
+        return money_line.in_full(numbers) if is_chosen else money_line.in_short(numbers)
     return ", ".join(f"{title(name)} {shown(name, value)}" for name, value in numbers.items())
 
 

@@ -47,7 +47,7 @@ def decide(
     """
     eligible = eligibility.split(ask, group, lengths)
     if view.is_calm and not tried and len(eligible.members) > 1:  # the usual case: all that are eligible are available
-        return _picked(ask, _field(group, eligible.members), view, eligible.excluded, rng, lengths, home)
+        return _picked(ask, _field(group, eligible.members), view, eligible.excluded, rng, lengths, home, is_first=True)
     found = availability.split(group, eligible.members, view, tried)
     excluded = eligible.excluded + found.excluded
     if found.recovering and (not tried or not found.open):
@@ -60,14 +60,15 @@ def decide(
         return _only(group, found.open[0], excluded, DecisionMode.SINGLE, NO_EFFECTS)
     gates = {group.members[i].target.id: view.targets[i].gate for i in found.open if view.targets[i].gate < 1.0}
     if not gates:
-        return _picked(ask, _field(group, found.open), view, excluded, rng, lengths, home)
+        return _picked(ask, _field(group, found.open), view, excluded, rng, lengths, home, is_first=not tried)
     candidates = found.open
     if STRATEGIES[group.policy.decides].draws_gates:
         kept = home if affinity.is_firm(group) else None  # a session stays with what is well, however narrow its gate
         candidates = availability.admitted(found.open, view, rng, kept)
         held_back = [group.members[index].target.id for index in found.open if index not in candidates]
         excluded += tuple([Excluded(target_id, Exclusion.HELD_BACK) for target_id in held_back])
-    return structs.replace(_picked(ask, _field(group, candidates), view, excluded, rng, lengths, home), gates=gates)
+    picked = _picked(ask, _field(group, candidates), view, excluded, rng, lengths, home, is_first=not tried)
+    return structs.replace(picked, gates=gates)
 
 
 def _probed(group: ModelGroup, found: availability.Availability, view: GroupView, home: int | None) -> int | None:
@@ -112,9 +113,16 @@ def _field(group: ModelGroup, candidates: tuple[int, ...]) -> _Field:
 
 
 def _picked(
-    ask: Ask, field: _Field, view: GroupView, excluded: tuple[Excluded, ...], rng: Rng, lengths: LengthView | None,
+    ask: Ask,
+    field: _Field,
+    view: GroupView,
+    excluded: tuple[Excluded, ...],
+    rng: Rng,
+    lengths: LengthView | None,
     home: int | None,
-) -> Decision:  # fmt: skip
+    *,
+    is_first: bool,
+) -> Decision:
     strategy, weights, estimates = field.strategy, field.weights, NO_ESTIMATES
     at_home = None
     if home is not None and home in field.candidates:
@@ -128,10 +136,19 @@ def _picked(
             if affinity.stays(prices, at_home):
                 return _pinned(field, at_home, excluded, estimates)
     if strategy.score is not None:
-        contest = _contest(field, view, estimates, stream=ask.facts.stream, home=at_home)
+        contest = _contest(
+            field,
+            view,
+            estimates,
+            stream=ask.facts.stream,
+            request_id=ask.request_id,
+            draw_key=ask.draw_key,
+            is_first=is_first,
+            home=at_home,
+        )
         return _scored(field, strategy.score, contest, excluded, rng, estimates)
     if strategy.compares_prices:
-        weights = costs.cheapest(weights, estimates)
+        weights = strategy.by_cost(weights, estimates)
     turn_credits = view.turn_credits
     if len(field.candidates) < len(turn_credits):
         turn_credits = tuple([turn_credits[index] for index in field.candidates])
@@ -162,13 +179,30 @@ def standing(group: ModelGroup, view: GroupView) -> tuple[tuple[str, ...], Verdi
 
 
 def _contest(
-    field: _Field, view: GroupView, estimates: tuple[Estimate, ...], *, stream: bool, home: int | None = None
+    field: _Field,
+    view: GroupView,
+    estimates: tuple[Estimate, ...],
+    *,
+    stream: bool,
+    request_id: str = "",
+    draw_key: str = "",
+    is_first: bool = False,
+    home: int | None = None,
 ) -> Contest:
     measured = tuple([view.measured[index] for index in field.candidates])
-    charges = tuple([estimate.cost_usd for estimate in estimates])
-    sampled = sum([seen.samples > 0 for seen in view.measured])
-    cached = tuple([estimate.cached_ratio for estimate in estimates])
-    return Contest(field.group.policy, field.weights, measured, charges, stream, view.served, sampled, home, cached)
+    return Contest(
+        field.group,
+        view,
+        field.candidates,
+        field.weights,
+        measured,
+        estimates,
+        stream,
+        request_id,
+        draw_key,
+        is_first,
+        home,
+    )
 
 
 def _scored(
@@ -181,9 +215,11 @@ def _scored(
 ) -> Decision:
     verdict = score(contest)
     pick = field.strategy.pick(verdict.weights, verdict.loads, rng)
-    picked = Picked(field.targets[pick.index], verdict.modes[pick.index], pick.propensity)
+    shares = pick.shares if verdict.shares is None else verdict.shares
+    propensity = pick.propensity if verdict.shares is None else shares[pick.index]
+    picked = Picked(field.targets[pick.index], verdict.modes[pick.index], propensity, verdict.effects)
     scores = Scores(contest.measured, verdict.terms, verdict.fallback)
-    return Decision(field.group, picked, field.ids, pick.shares, excluded, estimates, scores)
+    return Decision(field.group, picked, field.ids, shares, excluded, estimates, scores)
 
 
 def _turn(view: GroupView, candidates: tuple[int, ...], moved: tuple[float, ...]) -> Effects:

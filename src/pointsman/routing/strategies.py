@@ -1,14 +1,15 @@
 """Strategies: named presets of the steps. A name is never special-cased anywhere else."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from msgspec import Struct, structs
 
-from pointsman.domain.decision import DecisionMode
-from pointsman.domain.policy import STRICT, AffinityMode, Cooldown, Detail, RoutingPolicy
+from pointsman.domain.decision import DecisionMode, Estimate
+from pointsman.domain.policy import MARKET, STRICT, AffinityMode, Cooldown, Detail, RoutingPolicy
 from pointsman.domain.target import Target
 from pointsman.domain.view import Signal
+from pointsman.routing import costs
 from pointsman.routing.pickers import PICKERS, Picker
 from pointsman.routing.scorers import SCORERS, Scorer
 
@@ -26,6 +27,7 @@ class Strategy(Struct, frozen=True):
     compares_prefixes: bool = False  # and how much of the prompt each one knows; else only for prices that depend on it
     cooldown: Cooldown = STRICT
     draws_gates: bool = True  # False: the scorer reads the gates itself, and so whoever is not excluded is a candidate
+    by_cost: Callable[[tuple[float, ...], tuple[Estimate, ...]], tuple[float, ...]] = costs.cheapest  # without a scorer
 
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
@@ -34,6 +36,12 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "round_robin": Strategy(pick=PICKERS["smooth_round_robin"], mode=DecisionMode.ROUND_ROBIN),
         "failover": Strategy(pick=PICKERS["first"], mode=DecisionMode.FAILOVER),
         "cost": Strategy(pick=PICKERS["weighted_random"], mode=DecisionMode.COST, compares_prices=True),
+        "inverse_square": Strategy(
+            pick=PICKERS["weighted_random"],
+            mode=DecisionMode.INVERSE_SQUARE,
+            compares_prices=True,
+            by_cost=costs.inverse_square,
+        ),
         "least_busy": Strategy(
             pick=PICKERS["weighted_random"],
             mode=DecisionMode.LEAST_BUSY,
@@ -43,6 +51,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "p2c": Strategy(
             pick=PICKERS["two_choices"],
             mode=DecisionMode.P2C,
+            compares_prices=True,
             score=SCORERS["p2c"],
             reads=frozenset((Signal.IN_FLIGHT, Signal.TTFB, Signal.FAILURES)),
             affinity=AffinityMode.STRICT,
@@ -56,6 +65,15 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             reads=frozenset((Signal.IN_FLIGHT, Signal.TTFT)),
             remembers_sessions=True,
             compares_prefixes=True,
+        ),
+        "market": Strategy(
+            pick=PICKERS["rendezvous"],
+            mode=DecisionMode.MARKET,
+            compares_prices=True,
+            score=SCORERS["market"],
+            reads=frozenset((Signal.IN_FLIGHT, Signal.TTFT, Signal.FAILURES, Signal.RATE_LIMITS, Signal.MONEY)),
+            cooldown=MARKET,
+            draws_gates=False,
         ),
     }
 )

@@ -1,5 +1,6 @@
 """The signal board: what a node has learned, by target identity and by group (pure)."""
 
+import math
 from collections.abc import Iterable, Mapping
 
 from pointsman.domain.ask import Ask
@@ -10,16 +11,18 @@ from pointsman.domain.policy import Detail
 from pointsman.domain.ports import Rng
 from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import ModelGroup, Target
-from pointsman.domain.view import GroupView, LengthView, Signal, TargetView
+from pointsman.domain.view import GroupView, LengthView, Measured, Signal, TargetView
 from pointsman.signals import peers
 from pointsman.signals.ejection import Budget, with_overflow
 from pointsman.signals.lengths import Lengths
 from pointsman.signals.measure import measured
+from pointsman.signals.money import Money
 from pointsman.signals.pins import Pins
 from pointsman.signals.prompt_cache import PromptCache
 from pointsman.signals.ratios import RATE_LIMITS
 from pointsman.signals.retry_budget import RetryBudget
 from pointsman.signals.target_state import Lease, TargetState
+from pointsman.signals.tick import Tick
 from pointsman.signals.tracks import Tracks
 
 _UNKNOWN = Tracks()  # of a target that was never used; never fed
@@ -38,6 +41,7 @@ class _GroupState:
         self.keys = frozenset([member.target.state_key for member in group.members])
         calm = tuple([_CALM[member.target.flagged] for member in group.members])
         self.calm_view = GroupView(is_calm=True, targets=calm, turn_credits=_nothing(group))
+        self.tick = Tick() if Signal.MONEY in group.policy.reads else None  # None: no strategy reads them
         self.calm_view_of = group
 
 
@@ -74,23 +78,36 @@ class SignalBoard:
         return GroupView(all(seen.is_calm for seen in views), views, _owed(turn_credits, group))
 
     def _measured(self, group: ModelGroup, view: GroupView, now: float) -> GroupView:
-        states = [self._targets.get(member.target.state_key) for member in group.members]
-        found, state = measured(states, group.policy.reads, now), self._groups.get(group.name)
+        state = self._groups.get(group.name)
         served = 0 if state is None else state.served
-        return GroupView(view.is_calm, view.targets, view.turn_credits, found, served)
+        if Signal.MONEY in group.policy.reads:
+            tick = (None if state is None or state.calm_view_of is not group else state.tick) or Tick()
+            found, market = tick.numbers(lambda: self._numbers(group, now), now)
+            return GroupView(view.is_calm, view.targets, view.turn_credits, found, served, market, tick.probes.view)
+        return GroupView(view.is_calm, view.targets, view.turn_credits, self._numbers(group, now), served)
+
+    def _numbers(self, group: ModelGroup, now: float) -> tuple[Measured, ...]:
+        return measured(list(self._states(group).values()), group.policy.reads, now)
 
     def retries_left(self, group: ModelGroup, now: float) -> float:
         """Extra attempts the group's budget still allows; less than 1: none."""
         return self._group(group).budget.left(now, group.policy.retry)
 
     def request_began(self, group: ModelGroup, now: float) -> None:
-        self._group(group).budget.request_began(now, group.policy.retry)
+        state = self._group(group)
+        state.budget.request_began(now, group.policy.retry)
+        if state.tick is not None and state.calm_view_of is group and state.tick.is_old(now):
+            states = self._states(group)
+            asked_at = {key: -math.inf if seen is None else seen.asked_at for key, seen in states.items()}
+            state.tick.renew(self._numbers(group, now), asked_at, group.policy.market.probe_interval_s, now)
 
     def apply(self, group: ModelGroup, effects: Effects) -> None:
         """Make a decision's effects on its group true; called before anything is awaited."""
+        state = self._group(group)
+        if effects.spent is not None and state.tick is not None:
+            state.tick.probes.book(effects.spent)
         if effects.turn_credits is None:
             return
-        state = self._group(group)
         if state.calm_view_of is group:  # else a request of an earlier configuration: its turns are not those of today
             ids = [member.target.id for member in group.members]
             state.turn_credits = dict(zip(ids, effects.turn_credits, strict=True))
@@ -147,6 +164,9 @@ class SignalBoard:
         self._lengths.learn(group, target, ask.facts, usage, now)
         if Detail.PREFIX in group.policy.details:
             self._caches.setdefault(target.state_key, PromptCache()).learn(ask.prefix, usage, now)
+        tick = self._group(group).tick
+        if tick is not None and usage.input_tokens is not None and usage.output_tokens is not None:
+            tick.mix.observe(usage.input_tokens, usage.output_tokens, now)
 
     def home(self, group: ModelGroup, caller: str, session: Session, now: float) -> int | None:
         """The member of the group that the session belongs to; None: it belongs nowhere. Changes nothing."""
@@ -201,6 +221,8 @@ class SignalBoard:
                 tracks = state.tracks = state.tracks or Tracks()
                 if Signal.RATE_LIMITS in group.policy.reads:
                     tracks.rate_limits = tracks.rate_limits or RATE_LIMITS.new()
+                if Signal.MONEY in group.policy.reads:
+                    tracks.money = tracks.money or Money()
 
     def _limit(self, group: ModelGroup) -> None:
         """From now on the limits of the configuration are those of the group's targets."""
@@ -235,6 +257,8 @@ def _renewed(state: _GroupState, group: ModelGroup) -> _GroupState:
     renewed = _GroupState(group)
     renewed.budget, renewed.served, renewed.ejections = state.budget, state.served, state.ejections
     renewed.pins = state.pins
+    if renewed.tick is not None and state.tick is not None:
+        renewed.tick = state.tick.renewed()
     if _weights(group) == _weights(state.calm_view_of):
         renewed.turn_credits = state.turn_credits
     return renewed

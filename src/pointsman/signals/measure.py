@@ -7,6 +7,7 @@ from msgspec import Struct
 from pointsman.domain.usual import usual_ttft_s, usual_unary_s
 from pointsman.domain.view import TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS, Measured, Signal
 from pointsman.signals.overdue import NONE_OVERDUE, Overdue, overdue
+from pointsman.signals.quotes import quoted
 from pointsman.signals.ratios import FAILURES, RATE_LIMITS
 from pointsman.signals.slowness import Slowness, slowness_at
 from pointsman.signals.target_state import TargetState
@@ -64,7 +65,7 @@ def measured(states: Sequence[TargetState | None], reads: frozenset[Signal], now
         found.append(Measured(
             in_flight, late.count, track.samples, seen.ttft_s, seen.unary_s, seen.ttfb_s, ratio, limited_ratio,
         ))  # fmt: skip
-    return tuple(found)
+    return quoted(found, tracks, now) if Signal.MONEY in reads else tuple(found)
 
 
 def _latencies(tracks: Sequence[Tracks], now: float) -> list[_Times]:

@@ -53,6 +53,11 @@ class TargetState:
         return len(self._leases)
 
     @property
+    def asked_at(self) -> float:
+        """When the latest attempt began; -inf: never."""
+        return self._callers.last_at
+
+    @property
     def is_closed(self) -> bool:
         """No pause, and none to recover from: traffic flows."""
         return self._pauses.cause is None
@@ -110,7 +115,11 @@ class TargetState:
         """What an attempt that has ended means for the next ones; see `Attempt`."""
         is_shared = self._callers.has_two_within(policy.shared_window_s, now)
         attempt = Attempt(lease.caller, lease.started_at, is_shared, is_outlier, is_needed)
+        was_closed = self.is_closed
         self._pauses.record(outcome, attempt, now, rng, policy)
+        has_recovered = lease.is_probe and self.is_closed and not was_closed
+        if has_recovered and policy.failures is not None and self.tracks is not None:
+            self.tracks.forgive()  # else the ratios that it was paused for would keep it out for as long again
         self._limit(lease, outcome, now)
 
     def _limit(self, lease: Lease, outcome: Outcome, now: float) -> None:

@@ -6,10 +6,13 @@ Failures never make a target look fast. An attempt that ended while nothing had 
 import math
 from typing import TypeGuard
 
+from msgspec import structs
+
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.request import RequestFacts
+from pointsman.signals.money import Money
 from pointsman.signals.peak_ewma import PeakEwma
-from pointsman.signals.ratios import FAILURES
+from pointsman.signals.ratios import FAILURES, RATE_LIMITS
 from pointsman.signals.slowness import Slowness, usual_s
 from pointsman.signals.two_tracks import TwoTracks
 
@@ -30,7 +33,7 @@ _RATE_LIMITED: dict[OutcomeClass, float] = {OutcomeClass.OK: 0.0, OutcomeClass.R
 class Tracks:
     """Kept for targets of groups whose strategy reads them."""
 
-    __slots__ = ("failures", "rate_limits", "served_at", "streams", "ttfb", "unary")
+    __slots__ = ("failures", "money", "rate_limits", "served_at", "streams", "ttfb", "unary")
 
     def __init__(self) -> None:
         self.streams, self.unary = Slowness(), Slowness()
@@ -38,6 +41,7 @@ class Tracks:
         self.failures = FAILURES.new()
         self.served_at = -math.inf  # the latest success
         self.rate_limits: TwoTracks | None = None  # None: no strategy reads them
+        self.money: Money | None = None  # None: no strategy reads it
 
     @property
     def samples(self) -> int:
@@ -47,6 +51,12 @@ class Tracks:
     def sampled_at(self) -> float:
         """Monotonic seconds of the last time that a latency was learned."""
         return max(self.streams.sampled_at, self.unary.sampled_at)
+
+    def forgive(self) -> None:
+        """It has proved that it works again: it starts as a typical peer."""
+        self.failures = FAILURES.new()
+        if self.rate_limits is not None:
+            self.rate_limits = RATE_LIMITS.new()
 
     def observe(self, facts: RequestFacts, outcome: Outcome, now: float) -> None:
         """An attempt for such a request has ended."""
@@ -63,6 +73,15 @@ class Tracks:
         elif _is_cut(outcome):
             slowness.at_least(outcome.duration_s, usual, now)
         self._observe_ttfb(outcome, usual, now)
+        if self.money is not None:
+            self._observe_money(self.money, facts, outcome, now)
+
+    def _observe_money(self, money: Money, facts: RequestFacts, outcome: Outcome, now: float) -> None:
+        money.observe(outcome, now, stream=facts.stream)
+        if outcome.outcome_class is OutcomeClass.OK and not facts.stream:
+            ttft_s = money.unary_ttft_s(outcome, now)
+            if ttft_s is not None:
+                self.streams.observe(ttft_s, usual_s(structs.replace(facts, stream=True), outcome.usage), now)
 
     def _observe_ttfb(self, outcome: Outcome, usual: float, now: float) -> None:
         if outcome.outcome_class in _TIMED and _is_time(outcome.ttfb_s):

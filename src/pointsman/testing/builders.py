@@ -18,12 +18,13 @@ from pointsman.domain.secret import Secret
 from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Member, ModelGroup, Origin, Provider, Target
 from pointsman.domain.traits import Traits
-from pointsman.domain.view import GroupView, LengthView, Measured, TargetView
+from pointsman.domain.view import GroupView, LengthView, MarketView, Measured, ProbeView, TargetView
 from pointsman.routing.strategies import STRATEGIES, equipped
 
 DEFAULT_CREATED_UTC = 1_800_000_000
 NO_PRICES: Mapping[str, Price] = MappingProxyType({})
 NO_TRAITS: Mapping[str, Traits] = MappingProxyType({})
+NO_PROBES = ProbeView()
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -48,7 +49,8 @@ def traits(*able: str, unable: Iterable[str] = (), **known: object) -> Traits:
 
 def policy(strategy: str = "weighted", targets: Iterable[Target] = (), **overrides: object) -> RoutingPolicy:
     """A policy of a group of these targets with all defaults but the overrides."""
-    usual = RoutingPolicy(strategy, "configured", affinity=Affinity(STRATEGIES[strategy].affinity))
+    row = STRATEGIES[strategy]
+    usual = RoutingPolicy(strategy, "configured", affinity=Affinity(row.affinity), cooldown=row.cooldown)
     return structs.replace(equipped(structs.replace(usual, **overrides), targets), **overrides)
 
 
@@ -117,11 +119,14 @@ def group_view(
     turn_credits: tuple[float, ...] | None = None,
     measured: tuple[Measured, ...] | None = None,
     served: int = 0,
+    market: MarketView | None = None,
+    probes: ProbeView = NO_PROBES,
 ) -> GroupView:
     """Views in the order of the group's members; nobody is owed a turn, nothing was measured, unless it is given."""
     is_calm = all(seen.is_calm for seen in targets)
     owed = (0.0,) * len(targets) if turn_credits is None else turn_credits
-    return GroupView(is_calm, targets, owed, (Measured(0),) * len(targets) if measured is None else measured, served)
+    found = (Measured(0),) * len(targets) if measured is None else measured
+    return GroupView(is_calm, targets, owed, found, served, market or MarketView(), probes)
 
 
 def lengths(of: ModelGroup, input_tokens: int = 1_000, output_tokens: int = 200) -> LengthView:

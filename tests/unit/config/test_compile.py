@@ -293,19 +293,19 @@ def test_one_process_has_one_key_for_all_reloads(tmp_path: Path) -> None:
         (
             "{model: local/a}, {model: far/a}",
             "",
-            "weighted",
+            "market",
             [1, 1],
-            "chat: weighted (1/1) because no strategy named, and all",
+            "chat: market (1/1) because no strategy named, and all",
         ),
         ("{model: local/a}, {model: far/a}", ", same_model: false", "failover", [1, 1], "targets are unlike models"),
         (
             "{model: local/a}, {model: far/b}",
             ", same_model: true",
-            "weighted",
+            "market",
             [1, 1],
             "the group says that its targets",
         ),
-        ("{model: local/a}, {model: far/same}", "", "weighted", [1, 1], "all targets are the model a: equal weights"),
+        ("{model: local/a}, {model: far/same}", "", "market", [1, 1], "all targets are the model a"),
         (
             "{model: local/a}, {model: local/b}",
             ", strategy: round_robin",
@@ -372,8 +372,8 @@ def test_affinity_is_that_of_the_strategy_unless_the_file_says_else(
         ("weighted", "off", set()),
         ("least_busy", "off", set()),
         ("weighted", "strict", {Detail.SESSION}),
-        ("p2c", "strict", {Detail.SESSION}),
-        ("p2c", "off", {Detail.SESSION}),
+        ("p2c", "strict", {Detail.TEXT_SIZE, Detail.SESSION}),
+        ("p2c", "off", {Detail.TEXT_SIZE, Detail.SESSION}),
         ("cost", "off", {Detail.TEXT_SIZE}),
         ("cost", "strict", {Detail.TEXT_SIZE, Detail.SESSION}),
         ("blend", "off", {Detail.TEXT_SIZE, Detail.SESSION, Detail.PREFIX}),
@@ -424,7 +424,7 @@ def test_selector_brings_its_own_affinity(tmp_path: Path) -> None:
 def test_check_says_what_decides_for_an_adaptive_group_and_what_keeps_its_sessions(tmp_path: Path) -> None:
     notes = load_text(tmp_path, f"{_TWO}adaptive: {{enabled: true, selector: p2c}}\n").notes
 
-    assert notes[1].startswith("chat: adaptive by p2c: every target keeps 0.05 of the best")
+    assert notes[1].startswith("chat: adaptive by p2c: drawn by speed and cost alike; every target keeps 0.05")
     assert notes[2] == "chat: sessions keep their targets (strict, 600 s)"
 
 

@@ -8,6 +8,7 @@ from msgspec import structs
 from pointsman.config.rules import needs_key
 from pointsman.config.schema import ProviderEntry
 from pointsman.domain.policy import STRICT, On429, Timeouts
+from pointsman.routing.strategies import SELECTORS
 from tests.unit.config.samples import CHAT, HASH, HEAD, KEYS, LOCAL, VALID, load_text, problem, refused
 
 ELSEWHERE = ["0.0.0.0:5000", "'[::]:5000'", "10.0.0.1:5000", "gateway.example:5000"]
@@ -316,6 +317,11 @@ def _blended(policy: str, strategy: str = "blend") -> str:
     return f"{HEAD}{LOCAL}models: {{chat: {group}}}\n"
 
 
+def _two(group: str) -> str:
+    """`group` begins a group, of two models without weights."""
+    return f"{HEAD}{LOCAL}models: {{chat: {group}targets: [{{model: local/small}}, {{model: local/large}}]}}}}\n"
+
+
 @pytest.mark.req("R-006", "R-007")
 @pytest.mark.parametrize("more", ["", ", enabled: false"])
 def test_blend_of_nothing_is_refused_also_while_it_is_switched_off(tmp_path: Path, more: str) -> None:
@@ -349,6 +355,35 @@ def test_settings_of_another_strategy_have_no_effect_and_are_noted(tmp_path: Pat
     assert warning.message == "has no effect: the strategy of this group is not p2c"
 
 
+def test_settings_of_a_strategy_that_nobody_named_have_an_effect(tmp_path: Path) -> None:
+    loaded = load_text(tmp_path, _two("{same_model: true, routing_policy: {market: {preset: batch}}, "))
+
+    assert loaded.warnings == ()
+    assert loaded.snapshot.groups["chat"].policy.strategy == "market"
+
+
+@pytest.mark.parametrize(("more", "warned"), [("", True), ("same_model: true, ", False)])
+def test_price_that_chooses_between_unlike_models_is_warned_of(tmp_path: Path, more: str, warned: bool) -> None:
+    warnings = load_text(tmp_path, _two(f"{{strategy: market, {more}")).warnings
+
+    assert [warning.path for warning in warnings] == ["models.chat.strategy"] * warned
+
+
+def test_two_prices_of_a_second_are_noted(tmp_path: Path) -> None:
+    policy = "{market: {seconds_worth: 1, usd_per_second: 0.01}}"
+
+    (warning,) = load_text(tmp_path, _blended(policy, "market")).warnings
+
+    assert warning.path == "models.chat.routing_policy.market.seconds_worth"
+
+
+@pytest.mark.parametrize("worth", ["seconds_worth", "usd_per_second"])
+def test_time_must_be_worth_something(tmp_path: Path, worth: str) -> None:
+    (found,) = refused(tmp_path, _blended(f"{{market: {{{worth}: 0}}}}", "market")).problems
+
+    assert found.path == f"models.chat.routing_policy.market.{worth}"
+
+
 @pytest.mark.parametrize(
     ("strategy", "policy", "note"),
     [
@@ -358,7 +393,12 @@ def test_settings_of_another_strategy_have_no_effect_and_are_noted(tmp_path: Pat
             "latency counts 1, cost 0.5 and load 0.25, 0.05 of the requests explore; by weight and load until 50",
         ),
         ("blend", "{blend: {enabled: false}}", "it is switched off, and traffic is shared by weight"),
-        ("p2c", "{}", "every target keeps 0.05 of the best one's chance to be drawn"),
+        ("p2c", "{}", "drawn by speed and cost alike; every target keeps 0.05 of the best one's chance to be drawn"),
+        ("p2c", "{p2c: {objective: cost}}", "drawn by speed and the square of the cost; "),
+        ("market", "{}", "balanced: a second of waiting counts as 0.5 usual requests; 0.05 above the best"),
+        ("market", "{market: {seconds_worth: 2}}", "a second of waiting counts as 2 usual requests"),
+        ("market", "{market: {usd_per_second: 0.01}}", "a second of waiting counts as 0.01 USD"),
+        ("market", "{market: {enabled: false}}", "it is switched off, and traffic is shared by weight"),
         ("p2c", "{p2c: {enabled: false}}", "it is switched off, and traffic is shared by weight"),
     ],
 )
@@ -373,7 +413,7 @@ def _keeping(affinity: str, strategy: str = "weighted") -> str:
     return f"{HEAD}{LOCAL}models: {{chat: {group}}}\n"
 
 
-@pytest.mark.parametrize("strategy", ["weighted", "failover", "least_busy", "p2c"])
+@pytest.mark.parametrize("strategy", ["weighted", "failover", "least_busy"])
 def test_economic_affinity_needs_a_strategy_that_compares_prices(tmp_path: Path, strategy: str) -> None:
     found = problem(tmp_path, _keeping("{mode: economic}", strategy))
 
@@ -429,16 +469,11 @@ def test_adaptive_value_outside_its_bounds_is_refused(tmp_path: Path, setting: s
     assert problem(tmp_path, f"{_ADAPTIVE}adaptive: {{blend: {{{setting}}}}}\n").path.startswith("adaptive.blend.")
 
 
-@pytest.mark.parametrize(("selector", "is_refused"), [("blend", False), ("p2c", True)])
-def test_economic_affinity_of_adaptive_groups_depends_on_the_selector(
-    tmp_path: Path, selector: str, is_refused: bool
-) -> None:
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_adaptive_groups_may_have_economic_affinity(tmp_path: Path, selector: str) -> None:
     text = _keeping("{mode: economic}", "adaptive") + f"adaptive: {{enabled: true, selector: {selector}}}\n"
 
-    if is_refused:
-        assert problem(tmp_path, text).path == "models.chat.affinity.mode"
-    else:
-        assert load_text(tmp_path, text).warnings == ()
+    assert load_text(tmp_path, text).warnings == ()
 
 
 # --- benchmarks

@@ -37,15 +37,15 @@ def test_a_single_target_leaves_nothing_to_choose() -> None:
 def test_a_group_that_says_so_is_one_model() -> None:
     choice = choose(_group([None, None], same_model=True), ["a", "b"])
 
-    assert choice.strategy == "weighted"
-    assert choice.reason == "no strategy named, and the group says that its targets are one model: equal weights"
+    assert choice.strategy == "market"
+    assert choice.reason == "no strategy named, and the group says that its targets are one model"
 
 
-def test_targets_with_equal_identity_share_equally() -> None:
+def test_price_decides_between_targets_with_equal_identity() -> None:
     choice = choose(_group([None, None]), ["gpt-5.4-nano", "gpt-5.4-nano"])
 
-    assert choice.strategy == "weighted"
-    assert choice.reason == "no strategy named, and all targets are the model gpt-5.4-nano: equal weights"
+    assert choice.strategy == "market"
+    assert choice.reason == "no strategy named, and all targets are the model gpt-5.4-nano"
 
 
 def test_unlike_models_are_asked_in_listed_order() -> None:

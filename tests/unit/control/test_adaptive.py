@@ -123,7 +123,7 @@ def test_p2c_tells_what_it_draws_by() -> None:
     (target, _) = routes(admin_of(P2C))[0]["nodes"][0]["targets"]
 
     assert target["score"] is None
-    assert set(target["terms"]) == {"time_s", "health", "weight", "load"}
+    assert set(target["terms"]) == {"time_s", "health", "appeal", "weight", "load"}
 
 
 @pytest.mark.req("R-056", "R-058")

@@ -17,6 +17,7 @@ from pointsman.testing import builders
 CODEC = DIALECTS[Dialect.OPENAI_CHAT]
 PLAIN = b'{"model":"chat","max_tokens":10}'
 NO_HEADERS = HeaderBlock(b"\r\nhost: test\r\n")
+UTC_S = 1_800_000_000.0
 ALICE = builders.caller("alice", Scope.CHAT, Scope.STEER)
 
 
@@ -46,7 +47,7 @@ def test_body_and_head_are_one_set_of_preferences() -> None:
     parsed = CODEC.read_request(body)
     ask = structs.replace(builders.ask(), caller=ALICE, facts=parsed.facts)
 
-    found = closer.look(ask, builders.group("chat", "a/m"), CODEC, parsed, head)
+    found = closer.look(ask, builders.group("chat", "a/m"), CODEC, parsed, head, UTC_S)
 
     assert found.demands is not None
     assert found.demands.preferences == Preferences(zdr=True, only=(("a",),))
@@ -57,6 +58,6 @@ def test_unknown_model_to_turn_to_is_told_at_once() -> None:
     ask = structs.replace(builders.ask(), facts=parsed.facts)
 
     with pytest.raises(GatewayError) as raised:
-        closer.look(ask, builders.group("chat", "a/m"), CODEC, parsed, NO_HEADERS)
+        closer.look(ask, builders.group("chat", "a/m"), CODEC, parsed, NO_HEADERS, UTC_S)
 
     assert (raised.value.status, "'chat'" in raised.value.message) == (404, True)

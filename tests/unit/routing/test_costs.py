@@ -21,6 +21,29 @@ def estimates(*usd: float | None) -> tuple[Estimate, ...]:
     return tuple(Estimate(1, 1, each) for each in usd)
 
 
+def test_double_and_triple_cost_get_a_quarter_and_a_ninth_of_the_weight() -> None:
+    assert costs.inverse_square((2.0, 2.0, 2.0), estimates(1.0, 2.0, 3.0)) == pytest.approx((2.0, 2 / 4, 2 / 9))
+
+
+def test_inverse_square_of_an_unknown_cost_is_that_of_the_median() -> None:
+    assert costs.inverse_square((1.0,) * 4, estimates(1.0, None, 2.0, 4.0))[1] == pytest.approx(1 / 4)
+    assert costs.inverse_square((3.0, 1.0), estimates(None, None)) == (3.0, 1.0)
+
+
+def test_inverse_square_of_a_free_target_leaves_nothing_to_the_others() -> None:
+    assert costs.inverse_square((1.0, 1.0), estimates(0.0, 1.0)) == (1.0, 0.0)
+
+
+def test_inverse_square_of_prices_one_two_three_splits_as_it_is_known_to() -> None:
+    prices = {f"{usd}/m": builders.price(usd, usd) for usd in (1, 2, 3)}
+    group = builders.group("chat", *prices, strategy="inverse_square", prices=prices)
+
+    decision = decided(group, draw=0.8)
+
+    assert decision.shares == pytest.approx((0.735, 0.184, 0.082), abs=0.001)
+    assert (picked(decision), decision.pick and decision.pick.mode) == ("2/m", DecisionMode.INVERSE_SQUARE)
+
+
 @pytest.mark.req("O-023")
 def test_decision_has_what_each_candidate_was_expected_to_charge() -> None:
     decision = decided(GROUP, lengths=LENGTHS)

@@ -5,13 +5,14 @@ from random import Random
 
 import pytest
 
+from pointsman.domain.ask import Ask
 from pointsman.domain.decision import Decision, DecisionMode, FallbackReason
 from pointsman.domain.view import Measured, TargetView
 from pointsman.routing.router import decide, standing
 from pointsman.testing import builders
 from tests.unit.routing.asking import OPEN, picked
 
-SCORED = ["least_busy", "p2c", "blend"]
+SCORED = ["least_busy", "p2c", "blend", "market"]
 FAST = builders.measured(samples=100, ttft_s=0.3, unary_s=3.0, ttfb_s=0.3, failure_ratio=0.002)
 SLOW = builders.measured(samples=100, ttft_s=3.0, unary_s=30.0, ttfb_s=3.0, failure_ratio=0.002)
 NEW = builders.measured()
@@ -29,7 +30,11 @@ def decided(
     group = builders.group("chat", *zip(ids, weights or [1.0] * len(ids), strict=True), strategy=strategy)
     seen = views or (builders.view(),) * len(ids)
     view = builders.group_view(*seen, measured=measured, served=served)
-    return decide(builders.ask(stream=True), group, view, rng=Random(seed), lengths=builders.lengths(group))
+    return decide(_ask(seed), group, view, rng=Random(seed), lengths=builders.lengths(group))
+
+
+def _ask(seed: int) -> Ask:
+    return builders.ask(request_id=f"req-{seed}", stream=True)
 
 
 def shares(*arguments: object, **options: object) -> list[float]:

@@ -23,7 +23,9 @@ def test_decisions_name_the_strategy_that_made_them() -> None:
         "round_robin": DecisionMode.ROUND_ROBIN,
         "failover": DecisionMode.FAILOVER,
         "cost": DecisionMode.COST,
+        "inverse_square": DecisionMode.INVERSE_SQUARE,
         "least_busy": DecisionMode.LEAST_BUSY,
         "p2c": DecisionMode.P2C,
         "blend": DecisionMode.BLEND,
+        "market": DecisionMode.MARKET,
     }

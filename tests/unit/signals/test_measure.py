@@ -14,7 +14,7 @@ from pointsman.testing import builders
 
 NOW = 1_000.0
 BY_TTFT = frozenset((Signal.IN_FLIGHT, Signal.TTFT))
-BY_TTFB = frozenset(Signal) - {Signal.TTFT, Signal.RATE_LIMITS}
+BY_TTFB = frozenset((Signal.IN_FLIGHT, Signal.TTFB, Signal.FAILURES))
 BY_RATE_LIMITS = frozenset((Signal.RATE_LIMITS,))
 STREAM, UNARY = builders.facts(stream=True), builders.facts()
 USAGE = Usage(input_tokens=1_000, output_tokens=200)

@@ -3,9 +3,10 @@
 import pytest
 
 from pointsman.domain.outcome import Outcome, OutcomeClass
-from pointsman.domain.policy import Cooldown
+from pointsman.domain.policy import MARKET, Cooldown
 from pointsman.domain.view import Breaker, PauseCause
 from pointsman.signals.target_state import Lease, TargetState
+from pointsman.signals.tracks import Tracks
 from pointsman.testing import builders
 from tests.unit.signals.pausing import Draws
 
@@ -40,6 +41,23 @@ def test_in_flight_is_the_number_of_live_leases() -> None:
     ends(state, leases[1], 1.0, builders.outcome())
 
     assert state.in_flight == 2
+
+
+@pytest.mark.parametrize(("policy", "left"), [(MARKET, 0.0), (POLICY, 5.0)])
+def test_what_a_target_was_paused_for_is_forgiven_where_ratios_pause(policy: Cooldown, left: float) -> None:
+    """A strategy in money would keep it out for as long again as the failures are remembered."""
+    state, facts, now = TargetState(), builders.facts(), 0.0
+    state.tracks = Tracks()
+    for kind in ["upstream_fault"] * 5 + ["ok"] * 3:
+        now = 0.0 if kind != "ok" else now + 400.0
+        lease = state.begin("alice", now, is_probe=kind == "ok", facts=facts)
+        outcome = builders.outcome(kind, status=200 if kind == "ok" else 500)
+        if state.end(lease, outcome, now):
+            state.judge(lease, outcome, now, Draws(), policy)
+
+    assert state.is_closed
+    failures = state.tracks.failures.at(now)
+    assert failures.slow_sum == pytest.approx(left * 2.0 ** (-now / 300.0))
 
 
 @pytest.mark.bug("C-01")

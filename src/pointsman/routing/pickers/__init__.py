@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from pointsman.domain.ports import Rng
-from pointsman.routing.pickers import first, smooth_round_robin, two_choices, weighted_random
+from pointsman.routing.pickers import first, rendezvous, smooth_round_robin, two_choices, weighted_random
 from pointsman.routing.pickers.pick import Pick
 
 Picker = Callable[[tuple[float, ...], tuple[float, ...], Rng], Pick]  # weights; turn credits, or loads
@@ -12,6 +12,7 @@ Picker = Callable[[tuple[float, ...], tuple[float, ...], Rng], Pick]  # weights;
 PICKERS: Mapping[str, Picker] = MappingProxyType(
     {
         "first": first.pick,
+        "rendezvous": rendezvous.pick,
         "smooth_round_robin": smooth_round_robin.pick,
         "two_choices": two_choices.pick,
         "weighted_random": weighted_random.pick,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from pointsman.routing.scorers import blend, least_busy, p2c
+from pointsman.routing.scorers import blend, least_busy, market, p2c
 from pointsman.routing.scorers.contest import SCORE, Contest, Verdict
 
 Scorer = Callable[[Contest], Verdict]
@@ -12,6 +12,7 @@ SCORERS: Mapping[str, Scorer] = MappingProxyType(
     {
         "blend": blend.verdict,
         "least_busy": least_busy.verdict,
+        "market": market.verdict,
         "p2c": p2c.verdict,
     }
 )

@@ -83,7 +83,7 @@ def _pipeline_terms(contest: Contest) -> dict[str, tuple[float, ...]]:
         "session_score": tuple([float(index == contest.home) for index in range(count)]),
         "weight_score": _weight_scores(contest.weights),
         "load_score": _load_scores(contest),
-        "prefix_score": contest.cached_ratios or (0.0,) * count,
+        "prefix_score": contest.cached_ratios,
     }
 
 

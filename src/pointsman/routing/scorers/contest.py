@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from pointsman.domain.decision import DecisionMode, FallbackReason
+from pointsman.domain.decision import NO_EFFECTS, DecisionMode, Effects, Estimate, FallbackReason
 from pointsman.domain.policy import RoutingPolicy
-from pointsman.domain.view import Measured
+from pointsman.domain.target import ModelGroup
+from pointsman.domain.view import GroupView, Measured
 
 SCORE = "score"  # the term that says how good a target is as a whole
 
@@ -14,15 +15,41 @@ SCORE = "score"  # the term that says how good a target is as a whole
 class Contest(Struct, frozen=True, gc=False):
     """The candidates of one decision; all tuples are in their order."""
 
-    policy: RoutingPolicy
+    group: ModelGroup
+    view: GroupView  # of all its members
+    candidates: tuple[int, ...]  # indexes of members
     weights: tuple[float, ...]  # all above 0
     measured: tuple[Measured, ...]
-    costs_usd: tuple[float | None, ...]  # of this request; None: not known; empty: the strategy compares no prices
+    estimates: tuple[Estimate, ...]  # of this request; empty: the strategy compares no prices
     stream: bool  # what is asked for
-    served: int  # requests the group has answered
-    sampled_targets: int  # of the group, candidates or not: those whose latency is known
+    request_id: str = ""
+    draw_key: str = ""  # as in `Ask`
+    is_first: bool = False  # nobody has been tried yet, and the request is a real one
     home: int | None = None  # the candidate that answered the request's session last; None: nobody, or none of them
-    cached_ratios: tuple[float, ...] = ()  # part of the prompt that should be cached; empty: nobody asks
+
+    @property
+    def policy(self) -> RoutingPolicy:
+        return self.group.policy
+
+    @property
+    def costs_usd(self) -> tuple[float | None, ...]:
+        """What each candidate would charge; None: not known."""
+        return tuple([estimate.cost_usd for estimate in self.estimates])
+
+    @property
+    def cached_ratios(self) -> tuple[float, ...]:
+        """The part of the prompt that each candidate should have in its cache."""
+        return tuple([estimate.cached_ratio for estimate in self.estimates])
+
+    @property
+    def served(self) -> int:
+        """Requests the group has answered."""
+        return self.view.served
+
+    @property
+    def sampled_targets(self) -> int:
+        """Members, candidates or not, whose latency is known."""
+        return sum([seen.samples > 0 for seen in self.view.measured])
 
 
 class Verdict(Struct, frozen=True, gc=False):
@@ -33,6 +60,8 @@ class Verdict(Struct, frozen=True, gc=False):
     terms: Mapping[str, tuple[float, ...]]  # what the weights are made of, for people
     loads: tuple[float, ...] = ()  # of two drawn candidates the lower one wins
     fallback: FallbackReason | None = None
+    shares: tuple[float, ...] | None = None  # long-run fractions of traffic; None: as the picker says
+    effects: Effects = NO_EFFECTS
 
 
 def by_weight(contest: Contest, reason: FallbackReason) -> Verdict:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
+from pointsman.domain.decision import Estimate
 from pointsman.domain.view import Measured
 from pointsman.routing.scorers import SCORERS, Contest, Verdict
 from pointsman.testing import builders
@@ -22,19 +23,12 @@ def verdict(
     **policy: object,
 ) -> Verdict:
     """Of one strategy about these targets; `policy` are the fields of its part of the routing policy."""
-    usual = builders.policy(strategy)
+    usual, ids = builders.policy(strategy), [f"{number}/m" for number in range(len(measured))]
     part = {strategy: structs.replace(getattr(usual, strategy), **policy)} if policy else {}
-    sampled = sum(seen.samples > 0 for seen in measured)
-    return SCORERS[strategy](
-        Contest(
-            builders.policy(strategy, **part),
-            tuple(weights or [1.0] * len(measured)),
-            tuple(measured),
-            tuple(costs_usd) or (None,) * len(measured),
-            stream,
-            served,
-            sampled,
-            home,
-            tuple(cached_ratios),
-        )
-    )
+    group = builders.group("chat", *ids, strategy=strategy, **part)
+    view = builders.group_view(*[builders.view() for _ in ids], measured=tuple(measured), served=served)
+    charged, kept = tuple(costs_usd) or (None,) * len(ids), tuple(cached_ratios) or (0.0,) * len(ids)
+    estimates = tuple(Estimate(1_000, 200, usd, round(ratio * 1_000)) for usd, ratio in zip(charged, kept, strict=True))
+    heavy = tuple(weights or [1.0] * len(ids))
+    contest = Contest(group, view, tuple(range(len(ids))), heavy, view.measured, estimates, stream, home=home)
+    return SCORERS[strategy](contest)

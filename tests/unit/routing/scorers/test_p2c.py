@@ -3,6 +3,7 @@
 import pytest
 
 from pointsman.domain.decision import DecisionMode, FallbackReason
+from pointsman.domain.policy import Objective
 from pointsman.testing import builders
 from tests.unit.routing.scorers.contests import verdict
 
@@ -13,6 +14,49 @@ def target(ttfb_s: float | None = 0.5, in_flight: int = 0, failure_ratio: float 
 
 def test_target_that_is_twice_as_fast_is_drawn_twice_as_often() -> None:
     assert verdict("p2c", [target(0.5), target(1.0)]).weights == (1.0, 0.5)
+
+
+@pytest.mark.req("G-064", "G-065", "G-066", "X-04")
+@pytest.mark.parametrize(
+    ("objective", "weight"), [("latency", 2.0), ("cost", 2.0 / 16.0), ("balanced", (2.0 / 16.0) ** 0.5)]
+)
+def test_objective_says_what_a_price_four_times_as_high_is_worth(objective: str, weight: float) -> None:
+    """The dearer target is twice as fast."""
+    found = verdict("p2c", [target(1.0), target(0.5)], costs_usd=(1.0, 4.0), objective=Objective(objective))
+
+    assert found.weights[1] / found.weights[0] == pytest.approx(weight)
+
+
+@pytest.mark.req("G-065")
+def test_double_and_triple_price_are_worth_a_quarter_and_a_ninth() -> None:
+    found = verdict("p2c", [target()] * 3, costs_usd=(1.0, 2.0, 3.0), objective=Objective.COST)
+
+    assert found.weights == pytest.approx((1.0, 1 / 4, 1 / 9))
+
+
+@pytest.mark.req("G-065")
+def test_unhealthy_cheap_target_sheds_traffic_all_the_same() -> None:
+    found = verdict("p2c", [target(failure_ratio=0.9), target()], costs_usd=(1.0, 2.0), objective=Objective.COST)
+
+    assert found.weights[0] < 0.1 * found.weights[1]
+
+
+@pytest.mark.req("G-067")
+def test_target_without_a_price_counts_as_one_of_median_cost() -> None:
+    found = verdict("p2c", [target()] * 4, costs_usd=(1.0, None, 2.0, 9.0), objective=Objective.COST)
+
+    assert found.weights[1] == found.weights[2]
+
+
+@pytest.mark.parametrize("objective", list(Objective))
+def test_while_no_price_is_known_speed_decides(objective: Objective) -> None:
+    assert verdict("p2c", [target(0.5), target(1.0)], objective=objective).weights == (1.0, 0.5)
+
+
+def test_free_target_is_worth_more_than_any_that_costs() -> None:
+    found = verdict("p2c", [target(), target()], costs_usd=(0.0, 1e-9), objective=Objective.COST)
+
+    assert found.weights == (1.0, 0.05)
 
 
 def test_configured_weights_count() -> None:
