@@ -63,7 +63,7 @@ def _ask(question: Question, snapshot: Snapshot) -> Ask:
     """The request as the gateway would see it, but for its headers. Raises GatewayError (400)."""
     codec = DIALECTS[question.dialect]
     parsed = codec.read_request(question.body)
-    ask = Ask("explain", _WHO, parsed.facts, snapshot)
+    ask = Ask(f"explain-{question.seed}", _WHO, parsed.facts, snapshot, epoch=question.seed)
     try:
         group = resolve.group_for(ask)
     except GatewayError:
