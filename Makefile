@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check requirements bench bench-guard lock clean
+.PHONY: help demo test check requirements bench bench-decide bench-guard lock clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -34,6 +34,9 @@ bench-guard: $(VENV)/dev ## fail if a request costs far more than what benchmark
 	for try in 1 2 3; do \
 	  $(BIN)/python -m benchmarks.run --only unary --only large --only sse --rounds 5 --guard benchmarks/recorded.json \
 	  && exit 0; done; exit 1
+
+bench-decide: $(VENV)/dev ## cost of a decision by strategy and number of targets; ARGS=--guard fails above the limit
+	$(BIN)/python -m benchmarks.decisions $(ARGS)
 
 lock: ## resolve the dependencies anew (needs uv)
 	uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header -o requirements/runtime.txt
