@@ -22,6 +22,7 @@ providers:
 models:
   {group}:
     strategy: {strategy}
+    routing_policy: {routing_policy}
     targets:
 {weighted}
   {group}-failover:
@@ -33,6 +34,9 @@ prices:
 {prices}
 """
 
+# the demo's requests cost next to nothing: time must be worth more, or the cheapest provider would always serve
+_POLICIES = {"market": "{market: {usd_per_second: 0.002}}"}
+
 
 def written(folder: Path, *, port: int, strategy: str, base_urls: Mapping[str, str]) -> Loaded:
     """Write `pointsman.yaml` into `folder` and load it; port 0 takes free ports."""
@@ -41,6 +45,7 @@ def written(folder: Path, *, port: int, strategy: str, base_urls: Mapping[str, s
         admin_port=port + 1 if port else 0,
         group=GROUP,
         strategy=strategy,
+        routing_policy=_POLICIES.get(strategy, "{}"),
         providers=_lines("  {name}: {{kind: vllm, base_url: '{url}'}}", base_urls),
         weighted=_lines("      - {{model: {name}/simulated, weight: {weight}}}", base_urls),
         listed=_lines("      - {{model: {name}/simulated}}", base_urls),
