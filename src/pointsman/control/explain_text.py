@@ -42,7 +42,7 @@ def _what_happens(explained: Explained) -> Iterator[str]:
 
 
 def _table(rows: Sequence[TargetRow]) -> list[list[str]]:
-    columns = list(dict.fromkeys(name for row in rows for name in row.numbers))
+    columns = list(dict.fromkeys(name for row in rows for name in row.numbers if name not in row.state))
     head = ["", "target", "weight", *map(title, columns), "state", "why not"]
     return [head] + [
         [

@@ -52,6 +52,18 @@ def test_numbers_to_come_get_columns_of_their_own() -> None:
     ]
 
 
+def test_number_that_is_part_of_the_state_has_no_column() -> None:
+    numbers, state = {"share": 1.0, "in_flight": 2}, {"breaker": "open", "in_flight": 2}
+    row = TargetRow("a/m", 1.0, is_picked=True, excluded_by=None, because=None, numbers=numbers, state=state)
+    usual = explained()
+    shown = structs.replace(usual, explained=structs.replace(usual.explained, targets=(row,)))
+
+    assert text(shown).splitlines()[2:4] == [
+        "   target  weight  share  state              why not",
+        ">  a/m     1       100%   open, in flight 2",
+    ]
+
+
 def test_refusal_before_any_decision_has_no_table() -> None:
     first, *rest = text(explained(model="chta")).splitlines()
 
