@@ -199,7 +199,8 @@ class SignalBoard:
         self._unsettled.intersection_update(self._targets)
         self._lengths.keep(named)
         self._caches = {key: cache for key, cache in self._caches.items() if key in keys}
-        self._groups = {name: _renewed(state, named[name]) for name, state in self._groups.items() if name in named}
+        # all of them now: the first request of a group may ask for another order, and that is not how it stands
+        self._groups = {name: _renewed(self._groups.get(name), group) for name, group in named.items()}
         for group in named.values():
             self._measure(group)
             self._limit(group)
@@ -250,8 +251,10 @@ class SignalBoard:
         return state
 
 
-def _renewed(state: _GroupState, group: ModelGroup) -> _GroupState:
+def _renewed(state: _GroupState | None, group: ModelGroup) -> _GroupState:
     """What was learned under the name of a group goes on under its new definition (R-034)."""
+    if state is None:
+        return _GroupState(group)
     if state.calm_view_of is group:
         return state
     renewed = _GroupState(group)

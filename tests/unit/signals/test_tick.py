@@ -2,6 +2,9 @@
 
 import math
 
+import pytest
+from msgspec import structs
+
 from pointsman.domain.decision import Effects, Spent
 from pointsman.domain.outcome import Usage
 from pointsman.signals.board import SignalBoard
@@ -97,6 +100,21 @@ def test_lengths_of_answers_become_the_mix_of_the_group() -> None:
     assert market is not None
     assert market.median_input_tokens == 50
     assert market.output_tokens < 50
+
+
+@pytest.mark.req("O-061")
+def test_group_whose_first_request_wants_another_order_has_its_ticks_and_learns_of_it() -> None:
+    board, sorted_by_price = SignalBoard(Draws()), structs.replace(GROUP, policy=builders.policy("cost"))
+    board.keep([GROUP])
+
+    board.request_began(sorted_by_price, NOW)
+    board.learn(sorted_by_price, GROUP.members[0].target, ASK, Usage(input_tokens=50, output_tokens=9), NOW)
+    board.request_began(GROUP, NOW)
+    view = board.view(GROUP, NOW)
+
+    assert view.market is board.view(GROUP, NOW + TICK_S / 2).market
+    assert view.market is not None
+    assert view.market.median_input_tokens == 50
 
 
 def test_other_configuration_of_a_group_keeps_what_was_booked_and_works_out_the_rest() -> None:
