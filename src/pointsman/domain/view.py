@@ -102,6 +102,7 @@ class ProbeView(Struct, frozen=True, gc=False):
     """Which members nobody has asked for too long, and what asking them has cost; sums are those of the last hour."""
 
     due: tuple[int, ...] = ()  # indexes of members, the longest unasked first
+    open_to_all: frozenset[int] = frozenset()  # those of them that also a request whose session is elsewhere may ask
     overdue: frozenset[int] = frozenset()  # those of them that must be asked whatever it costs
     requests: int = 0
     probes: int = 0

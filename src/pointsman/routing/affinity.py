@@ -16,6 +16,7 @@ STAYS_WITHIN = 1.1  # times the best price: for less than a tenth a session does
 DEARER = "dearer"  # why an economic pin is released; every other reason is the name of an exclusion
 
 _PASSES = frozenset((Exclusion.TRIED, Exclusion.HELD_BACK, *RULE_OF_LIMIT.values()))  # the next turn may be there again
+_TRIALS = frozenset((DecisionMode.PROBE, DecisionMode.EXPLORATION))  # one request for all: no session moves for it
 _FIRM = frozenset((AffinityMode.STRICT, AffinityMode.PREFIX))  # no cheaper or faster rival takes their pins (G-082)
 
 
@@ -63,7 +64,7 @@ def _of_pinned(decision: Decision, view: GroupView, home: int) -> tuple[Affinity
     if view.targets[home].breaker is not Breaker.CLOSED:
         return AffinityOutcome.RELEASED, Exclusion.PAUSED  # also when it was tried: this request may have paused it
     rule = next((excluded.rule for excluded in decision.excluded if excluded.target_id == target.id), None)
-    if rule in _PASSES or pick.mode is DecisionMode.PROBE:
+    if rule in _PASSES or pick.mode in _TRIALS:
         return AffinityOutcome.SKIPPED, None
     return AffinityOutcome.RELEASED, DEARER if rule is None else rule
 

@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from pointsman.domain.derived import derived
-from pointsman.domain.policy import Affinity
+from pointsman.domain.policy import Affinity, Detail
 from pointsman.domain.preferences import Preferences, Sort, names
 from pointsman.domain.target import Member, ModelGroup
 from pointsman.routing.strategies import equipped
@@ -40,7 +40,9 @@ def _with_strategy(group: ModelGroup, members: tuple[Member, ...], strategy: str
     policy = structs.replace(
         group.policy, strategy=strategy, strategy_reason="the request asks for it", selector=None, affinity=Affinity()
     )
+    kept = group.policy.details & {Detail.PREFIX}  # what targets have in their caches is learned of such requests, too
     policy = equipped(policy, [member.target for member in members])
+    policy = structs.replace(policy, details=policy.details | kept)
     sizes_text = group.policy.scan.sizes_text or policy.compares_prices
     scan = structs.replace(group.policy.scan, sizes_text=sizes_text, wants_details=bool(policy.details))
     return structs.replace(group, members=members, policy=structs.replace(policy, scan=scan.settled()))

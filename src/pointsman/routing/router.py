@@ -4,6 +4,8 @@ The steps, each in its own file: 1 resolve (before this call), 2 tier, 3 eligibi
 6 score and shares, 7 pick. Tier has no rule yet.
 """
 
+from collections.abc import Sequence
+
 from msgspec import Struct, structs
 
 from pointsman.domain.ask import Ask
@@ -131,22 +133,19 @@ def _picked(
             return _pinned(field, at_home, excluded, estimates)
     if strategy.compares_prices:
         estimates = costs.estimates(field.candidates, field.targets, lengths)
-        if at_home is not None and affinity.is_economic(field.group):
-            prices = [estimate.cost_usd for estimate in estimates]
-            if affinity.stays(prices, at_home):
-                return _pinned(field, at_home, excluded, estimates)
     if strategy.score is not None:
         contest = _contest(
             field,
             view,
             estimates,
             stream=ask.facts.stream,
-            request_id=ask.request_id,
-            draw_key=ask.draw_key,
+            ask=ask,
             is_first=is_first,
             home=at_home,
         )
         return _scored(field, strategy.score, contest, excluded, rng, estimates)
+    if at_home is not None and _is_worth_staying(field.group, [found.cost_usd for found in estimates], at_home):
+        return _pinned(field, at_home, excluded, estimates)
     if strategy.compares_prices:
         weights = strategy.by_cost(weights, estimates)
     turn_credits = view.turn_credits
@@ -158,11 +157,22 @@ def _picked(
     return Decision(field.group, picked, field.ids, pick.shares, excluded, estimates)
 
 
-def _pinned(field: _Field, at: int, excluded: tuple[Excluded, ...], estimates: tuple[Estimate, ...]) -> Decision:
+def _is_worth_staying(group: ModelGroup, prices_usd: Sequence[float | None], at_home: int) -> bool:
+    return affinity.is_economic(group) and affinity.stays(prices_usd, at_home)
+
+
+def _pinned(
+    field: _Field,
+    at: int,
+    excluded: tuple[Excluded, ...],
+    estimates: tuple[Estimate, ...],
+    scores: Scores | None = None,
+    effects: Effects = NO_EFFECTS,
+) -> Decision:
     """The session stays: nothing is drawn, and nobody's turn moves on."""
-    picked = Picked(field.targets[at], DecisionMode.PINNED, 1.0)
+    picked = Picked(field.targets[at], DecisionMode.PINNED, 1.0, effects)
     shares = tuple([float(index == at) for index in range(len(field.ids))])
-    return Decision(field.group, picked, field.ids, shares, excluded, estimates)
+    return Decision(field.group, picked, field.ids, shares, excluded, estimates, scores)
 
 
 def standing(group: ModelGroup, view: GroupView) -> tuple[tuple[str, ...], Verdict] | None:
@@ -184,8 +194,7 @@ def _contest(
     estimates: tuple[Estimate, ...],
     *,
     stream: bool,
-    request_id: str = "",
-    draw_key: str = "",
+    ask: Ask | None = None,
     is_first: bool = False,
     home: int | None = None,
 ) -> Contest:
@@ -198,8 +207,7 @@ def _contest(
         measured,
         estimates,
         stream,
-        request_id,
-        draw_key,
+        ask,
         is_first,
         home,
     )
@@ -213,12 +221,14 @@ def _scored(
     rng: Rng,
     estimates: tuple[Estimate, ...],
 ) -> Decision:
-    verdict = score(contest)
+    verdict, home = score(contest), contest.home
+    scores = Scores(contest.measured, verdict.terms, verdict.fallback)
+    if home is not None and _is_worth_staying(field.group, verdict.prices_usd or contest.costs_usd, home):
+        return _pinned(field, home, excluded, estimates, scores, verdict.effects)
     pick = field.strategy.pick(verdict.weights, verdict.loads, rng)
     shares = pick.shares if verdict.shares is None else verdict.shares
     propensity = pick.propensity if verdict.shares is None else shares[pick.index]
     picked = Picked(field.targets[pick.index], verdict.modes[pick.index], propensity, verdict.effects)
-    scores = Scores(contest.measured, verdict.terms, verdict.fallback)
     return Decision(field.group, picked, field.ids, shares, excluded, estimates, scores)
 
 

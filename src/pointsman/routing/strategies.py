@@ -72,6 +72,9 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             compares_prices=True,
             score=SCORERS["market"],
             reads=frozenset((Signal.IN_FLIGHT, Signal.TTFT, Signal.FAILURES, Signal.RATE_LIMITS, Signal.MONEY)),
+            affinity=AffinityMode.ECONOMIC,
+            remembers_sessions=True,
+            compares_prefixes=True,  # also where cached input costs the same: it comes sooner
             cooldown=MARKET,
             draws_gates=False,
         ),

@@ -10,6 +10,7 @@ from pointsman.domain.view import ProbeView
 
 _SLOT_S = 60.0
 _SLOTS = 60  # an hour, forgotten minute by minute
+_OPEN_TO_ALL_INTERVALS = 3.0  # one until a target is due, and two in which only requests without a session may ask it
 _OVERDUE_S = 900.0  # by then a target is asked, whatever the budget says,
 _OVERDUE_REQUESTS = 200  # once so many requests have gone elsewhere
 
@@ -54,7 +55,7 @@ class Probes:
         due = [index for index, (silent_s, _) in enumerate(silent) if silent_s >= interval_s]
         due.sort(key=lambda index: -silent[index][0])
         oldest = math.floor(now / _SLOT_S) - _SLOTS
-        self.view = _summed([slot for slot in self._slots if slot.number > oldest], tuple(due), silent)
+        self.view = _summed([slot for slot in self._slots if slot.number > oldest], tuple(due), silent, interval_s)
 
     def _last_asked(self, key: str, asked_at: float, now: float) -> tuple[float, int]:
         """A member that is new is not due yet."""
@@ -74,9 +75,12 @@ class Probes:
         self._booked = _Slot()
 
 
-def _summed(slots: Sequence[_Slot], due: tuple[int, ...], silent: Sequence[tuple[float, int]]) -> ProbeView:
+def _summed(
+    slots: Sequence[_Slot], due: tuple[int, ...], silent: Sequence[tuple[float, int]], interval_s: float
+) -> ProbeView:
     return ProbeView(
         due,
+        frozenset(index for index in due if silent[index][0] >= _OPEN_TO_ALL_INTERVALS * interval_s),
         frozenset(index for index in due if silent[index][0] >= _OVERDUE_S and silent[index][1] >= _OVERDUE_REQUESTS),
         sum([slot.requests for slot in slots]),
         sum([slot.probes for slot in slots]),

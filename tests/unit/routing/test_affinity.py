@@ -6,14 +6,15 @@ import pytest
 from msgspec import structs
 
 from pointsman.domain.conversation import Session
-from pointsman.domain.decision import DecisionMode, PinUse
+from pointsman.domain.decision import AffinityOutcome, DecisionMode, PinUse
 from pointsman.domain.policy import Affinity, AffinityMode, PinRecord
 from pointsman.domain.price import Price
 from pointsman.domain.target import ModelGroup
-from pointsman.domain.view import PauseCause, TargetView
-from pointsman.routing.affinity import stays
+from pointsman.domain.view import MarketView, PauseCause, ProbeView, TargetView
+from pointsman.routing.affinity import stays, use_of
+from pointsman.routing.router import decide
 from pointsman.testing import builders
-from tests.unit.routing.asking import HALF_OPEN, LIMITED, OPEN, PROBING, Request, decided, paused_for, picked
+from tests.unit.routing.asking import HALF_OPEN, LIMITED, OPEN, PROBING, Draws, Request, decided, paused_for, picked
 from tests.unit.routing.commands import target_of
 
 FIRM = [AffinityMode.STRICT, AffinityMode.PREFIX]
@@ -160,6 +161,18 @@ def test_pinned_request_probes_if_no_other_has_come_and_its_pin_stays(mode: Affi
     assert (target_of(command), asked.exchange.last_mode) == ("b/m", DecisionMode.PROBE)
     assert pins(asked) == [("skipped", None)]
     assert asked.board.homes == {"s1": "c/m"}
+
+
+def test_session_of_a_request_that_explores_keeps_its_target() -> None:
+    prices = {"a/m": builders.price(1, 1), "b/m": builders.price(9, 9), "c/m": builders.price(9, 9)}
+    of = group(AffinityMode.ECONOMIC, strategy="market", prices=prices)
+    probes = ProbeView(due=(1,), open_to_all=frozenset({1}), requests=1_000, best_usd=1.0)
+    view = builders.group_view(*[builders.view()] * 3, market=MarketView(), probes=probes)
+
+    decision = decide(builders.ask(session=S1), of, view, rng=Draws(), lengths=builders.lengths(of), home=0)
+
+    assert (picked(decision), decision.pick and decision.pick.mode) == ("b/m", DecisionMode.EXPLORATION)
+    assert use_of(S1, decision, view, 0, is_first=True).outcome is AffinityOutcome.SKIPPED
 
 
 @pytest.mark.parametrize("home", [None, 0])

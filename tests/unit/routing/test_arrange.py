@@ -52,5 +52,14 @@ def test_no_session_stays_where_the_request_does_not_want_to_go(wish: Preference
     assert Detail.SESSION not in policy.details
 
 
+@pytest.mark.req("O-060", "O-061")
+@pytest.mark.parametrize("wish", [Preferences(order=("b",)), Preferences(sort=Sort.PRICE)])
+def test_market_is_skipped_and_goes_on_learning_what_is_cached(wish: Preferences) -> None:
+    policy = arranged(builders.group("chat", "a/m", "b/m", strategy="market"), wish).policy
+
+    assert policy.decides in ("failover", "cost")
+    assert Detail.PREFIX in policy.details
+
+
 def test_group_is_arranged_once_for_equal_wishes() -> None:
     assert sorted_by(GROUP, Sort.PRICE) is arranged(GROUP, Preferences(sort=Sort.PRICE, zdr=True))

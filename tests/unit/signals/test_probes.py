@@ -43,6 +43,12 @@ def test_member_that_was_probed_is_not_due_any_more() -> None:
 
 
 @pytest.mark.req("O-007")
+@pytest.mark.parametrize(("after_s", "members"), [(179.0, 0), (181.0, 3)])
+def test_member_is_open_to_all_once_two_more_intervals_have_gone_by(after_s: float, members: int) -> None:
+    assert len(looked(NEVER, after_s=after_s).view.open_to_all) == members
+
+
+@pytest.mark.req("O-007")
 @pytest.mark.parametrize(
     ("after_s", "requests", "overdue"), [(899.0, 500, 0), (901.0, 199, 0), (901.0, 200, 3), (9_000.0, 5, 0)]
 )

@@ -36,9 +36,11 @@ class Outlook(Struct, frozen=True):
         """The least that an adjusted price counts as."""
         return _LEAST_WAIT_S * self.worth.ttft_usd_per_s
 
-    def tokens_usd(self, price: Price | None, input_tokens: float, output_tokens: float) -> float:
+    def tokens_usd(
+        self, price: Price | None, input_tokens: float, output_tokens: float, cached_tokens: float = 0.0
+    ) -> float:
         """What a request would be charged; where nobody knows, as at the dearest target."""
-        return estimate_usd(price or self.dearest, input_tokens, output_tokens) or 0.0
+        return estimate_usd(price or self.dearest, input_tokens, output_tokens, cached_tokens) or 0.0
 
 
 _made: WeakKeyDictionary[MarketView, Outlook] = WeakKeyDictionary()  # as long as the view is in use

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from pointsman.domain.ask import Ask
 from pointsman.domain.decision import NO_EFFECTS, DecisionMode, Effects, Estimate, FallbackReason
 from pointsman.domain.policy import RoutingPolicy
 from pointsman.domain.target import ModelGroup
@@ -22,9 +23,8 @@ class Contest(Struct, frozen=True, gc=False):
     measured: tuple[Measured, ...]
     estimates: tuple[Estimate, ...]  # of this request; empty: the strategy compares no prices
     stream: bool  # what is asked for
-    request_id: str = ""
-    draw_key: str = ""  # as in `Ask`
-    is_first: bool = False  # nobody has been tried yet, and the request is a real one
+    ask: Ask | None = None  # None: nobody asks, and how the targets compare is all that is wanted
+    is_first: bool = False  # nobody has been tried yet
     home: int | None = None  # the candidate that answered the request's session last; None: nobody, or none of them
 
     @property
@@ -62,6 +62,7 @@ class Verdict(Struct, frozen=True, gc=False):
     fallback: FallbackReason | None = None
     shares: tuple[float, ...] | None = None  # long-run fractions of traffic; None: as the picker says
     effects: Effects = NO_EFFECTS
+    prices_usd: tuple[float | None, ...] = ()  # by which a session stays, None: it may not; empty: what is charged
 
 
 def by_weight(contest: Contest, reason: FallbackReason) -> Verdict:

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from pointsman.domain.decision import DecisionMode, Effects, FallbackReason, Spent
+from pointsman.domain.decision import NO_EFFECTS, DecisionMode, Effects, FallbackReason, Spent
 from pointsman.domain.derived import derived
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.view import ProbeView
 from pointsman.routing.market import edge
-from pointsman.routing.market.adjusted import PARTS, Parts, Quote, adjusted
+from pointsman.routing.market.adjusted import PARTS, Parts, adjusted
 from pointsman.routing.market.draws import draws
 from pointsman.routing.market.outlook import DRAWS, Outlook, outlook_of
 from pointsman.routing.scorers.contest import SCORE, Contest, Verdict, by_weight
@@ -32,13 +32,14 @@ def _seats(group: ModelGroup, candidates: tuple[int, ...]) -> _Seats:
 
 def verdict(contest: Contest) -> Verdict:
     policy, ids = contest.policy.market, _seats(contest.group, contest.candidates).encoded_ids
-    drawn = draws(contest.draw_key, ids)
+    drawn = draws("" if contest.ask is None else contest.ask.draw_key, ids)
     loads = tuple([-math.log(uniform) for uniform, _ in drawn])
     if not policy.enabled:
         return structs.replace(by_weight(contest, FallbackReason.DISABLED), loads=loads)
     outlook = outlook_of(contest.group, contest.view)
     gates = tuple([contest.view.targets[index].gate for index in contest.candidates])
-    rows = _rows(contest, outlook, _quotes(contest, outlook, gates, ids))
+    admitted = _admitted(contest, gates, ids)
+    rows = _rows(contest, outlook, admitted)
     usd = [row[-1] for row in rows]
     spreads = [outlook.spreads[index] for index in contest.candidates]
     drawn_usd = tuple([price * math.exp(sd * z) for price, sd, (_, z) in zip(usd, spreads, drawn, strict=True)])
@@ -48,39 +49,48 @@ def verdict(contest: Contest) -> Verdict:
     total = sum(weights)
     chances = tuple([weight / total for weight in weights])
     terms |= {"gate": gates, "drawn_usd": drawn_usd, "chance": chances, SCORE: tuple([lowest / each for each in usd])}
-    if not contest.is_first:
-        return Verdict(tuple(weights), _modes(contest), terms, loads, shares=_long_run(contest, outlook, chances))
-    probed = _probed(contest, outlook, usd)
+    probed = _probed(contest, outlook, usd) if contest.is_first else None
     if probed is not None:
         return _probe(contest, probed, terms, loads, usd)
-    shares, effects = _long_run(contest, outlook, chances), Effects(spent=Spent(lowest))
-    return Verdict(tuple(weights), _modes(contest), terms, loads, shares=shares, effects=effects)
+    return Verdict(
+        tuple(weights),
+        (DecisionMode.MARKET,) * len(usd),
+        terms,
+        loads,
+        shares=_long_run(contest, outlook, chances),
+        effects=Effects(spent=Spent(lowest)) if contest.is_first else NO_EFFECTS,
+        prices_usd=tuple(usd) if contest.home is None or admitted[contest.home] else _but_home(contest, usd),
+    )
 
 
-def _modes(contest: Contest) -> tuple[DecisionMode, ...]:
-    return (DecisionMode.MARKET,) * len(contest.candidates)
-
-
-def _quotes(contest: Contest, outlook: Outlook, gates: Sequence[float], ids: tuple[bytes, ...]) -> list[Quote]:
-    """A request that is not admitted by a target's limits would most likely be refused: that has a price, too."""
-    quotes = [outlook.quotes[index] for index in contest.candidates]
+def _admitted(contest: Contest, gates: Sequence[float], ids: tuple[bytes, ...]) -> list[bool]:
+    """Drawn for each request: a session must not be kept out for as long as it draws alike."""
     if min(gates) >= 1.0:
-        return quotes
-    admissions = draws(f"{contest.request_id} gate", ids)
-    return [
-        found if uniform < gate else outlook.refused[index]
-        for found, gate, (uniform, _), index in zip(quotes, gates, admissions, contest.candidates, strict=True)
+        return [True] * len(gates)
+    draw_key = "gate" if contest.ask is None else f"{contest.ask.request_id} gate"
+    return [uniform < gate for gate, (uniform, _) in zip(gates, draws(draw_key, ids), strict=True)]
+
+
+def _rows(contest: Contest, outlook: Outlook, admitted: Sequence[bool]) -> list[Parts]:
+    """A request that is not admitted by a target's limits would most likely be refused: that has a price, too."""
+    quotes = [
+        outlook.quotes[index] if is_in else outlook.refused[index]
+        for index, is_in in zip(contest.candidates, admitted, strict=True)
     ]
-
-
-def _rows(contest: Contest, outlook: Outlook, quotes: Sequence[Quote]) -> list[Parts]:
     estimates = contest.estimates
     output = estimates[0].output_tokens
     tokens_usd = [
-        outlook.tokens_usd(None, found.input_tokens, output) if found.cost_usd is None else found.cost_usd
+        outlook.tokens_usd(None, found.input_tokens, output, found.cached_tokens)
+        if found.cost_usd is None
+        else found.cost_usd
         for found in estimates
     ]
-    return adjusted(quotes, tokens_usd, [found.input_tokens for found in estimates], output)
+    return adjusted(quotes, tokens_usd, [found.input_tokens - found.cached_tokens for found in estimates], output)
+
+
+def _but_home(contest: Contest, usd: Sequence[float]) -> tuple[float | None, ...]:
+    """The session may not stay, whatever it would cost."""
+    return tuple([None if place == contest.home else price for place, price in enumerate(usd)])
 
 
 def _long_run(contest: Contest, outlook: Outlook, chances: tuple[float, ...]) -> tuple[float, ...]:
@@ -98,13 +108,20 @@ def _probed(contest: Contest, outlook: Outlook, usd: Sequence[float]) -> int | N
     probes, market = contest.view.probes, contest.view.market
     if not probes.due or market is None or contest.estimates[0].input_tokens > market.median_input_tokens:
         return None
-    lowest = min(usd)
+    lowest, is_unbound = min(usd), _is_unbound(contest)
     for member in probes.due:
-        if member in contest.candidates:
+        if member in contest.candidates and (is_unbound or member in probes.open_to_all):
             place = contest.candidates.index(member)
             if member in probes.overdue or _is_affordable(contest, outlook, probes, usd[place] - lowest):
                 return place
     return None
+
+
+def _is_unbound(contest: Contest) -> bool:
+    """Nobody should have any of it in a cache: it is the first turn, or its session has no target and no traces."""
+    session = None if contest.ask is None else contest.ask.facts.session
+    is_first_turn = session is not None and not session.has_begun
+    return is_first_turn or (contest.home is None and max(found.cached_tokens for found in contest.estimates) == 0)
 
 
 def _is_affordable(contest: Contest, outlook: Outlook, probes: ProbeView, extra_usd: float) -> bool:
@@ -124,4 +141,5 @@ def _probe(
     weights = tuple([1.0 if index == place else 0.0 for index in range(len(usd))])
     modes = (DecisionMode.EXPLORATION,) * len(usd)
     spent = Spent(min(usd), usd[place] - min(usd), probed=contest.candidates[place])
-    return Verdict(weights, modes, terms, loads, effects=Effects(spent=spent))
+    prices_usd = _but_home(contest, usd)
+    return Verdict(weights, modes, terms, loads, effects=Effects(spent=spent), prices_usd=prices_usd)

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import pytest
+from msgspec import structs
 
+from pointsman.domain.conversation import AUTO, Session
 from pointsman.domain.decision import Decision, DecisionMode, FallbackReason
 from pointsman.domain.policy import Market
-from pointsman.domain.price import Price
+from pointsman.domain.price import Price, Rates
 from pointsman.domain.view import GroupView, Measured, ProbeView, TargetView
 from pointsman.routing.market.adjusted import PARTS
 from pointsman.routing.router import decide, standing
@@ -27,6 +29,7 @@ USUAL = builders.measured(
 )
 CLOSED = builders.view()
 CHEAP, DEAR = builders.price(1, 2), builders.price(4, 8)
+DISCOUNTED = Price(Rates(1.0, 2.0, 0.1, 1.0), source="a test")
 COUNT = 1_000
 
 
@@ -52,9 +55,19 @@ class Bourse:
         self.group = builders.group("chat", *ids, strategy="market", prices=charged, market=Market(**policy))
         self.view: GroupView = builders.group_view(*(views or [CLOSED] * len(ids)), measured=measured, probes=probes)
 
-    def decided(self, number: int = 0, *, tried: frozenset[str] = frozenset(), input_tokens: int = 1_000) -> Decision:
-        ask, lengths = builders.ask(request_id=f"req-{number}", stream=True), builders.lengths(self.group, input_tokens)
-        return decide(ask, self.group, self.view, rng=Draws(), tried=tried, lengths=lengths)
+    def decided(
+        self,
+        number: int = 0,
+        *,
+        tried: frozenset[str] = frozenset(),
+        input_tokens: int = 1_000,
+        cached_tokens: tuple[int, ...] = (),
+        session: Session | None = None,
+        home: int | None = None,
+    ) -> Decision:
+        ask = builders.ask(request_id=f"req-{number}", stream=True, session=session)
+        lengths = structs.replace(builders.lengths(self.group, input_tokens), cached_tokens=cached_tokens)
+        return decide(ask, self.group, self.view, rng=Draws(), tried=tried, lengths=lengths, home=home)
 
     def shares(self) -> list[float]:
         counts = Counter(picked(self.decided(number)) for number in range(COUNT))
@@ -266,6 +279,96 @@ def test_every_first_attempt_is_booked_at_the_price_of_the_best() -> None:
     assert decision.pick is not None
     assert decision.pick.effects.spent is not None
     assert decision.pick.effects.spent.best_usd == min(terms(decision)["adjusted_usd"])
+
+
+FIRST_TURN, LATER_TURN = Session("ab" * 16, "x-session-id", False), Session("ab" * 16, "x-session-id", True)
+
+
+@pytest.mark.req("O-007")
+@pytest.mark.parametrize(
+    ("session", "home", "cached_tokens", "is_asked"),
+    [
+        (None, None, (), True),
+        (FIRST_TURN, None, (900, 0), True),
+        (LATER_TURN, None, (0, 0), True),
+        (LATER_TURN, None, (900, 0), False),
+        (LATER_TURN, 0, (0, 0), False),
+    ],
+)
+def test_only_a_request_that_is_at_home_nowhere_is_a_probe(
+    session: Session | None, home: int | None, cached_tokens: tuple[int, ...], is_asked: bool
+) -> None:
+    market = Bourse(USUAL, USUAL, prices=[CHEAP, DEAR], probes=PROBES)
+
+    decision = market.decided(session=session, home=home, cached_tokens=cached_tokens)
+
+    assert (picked(decision) == "1/m") is is_asked
+
+
+@pytest.mark.req("O-007")
+def test_session_is_served_elsewhere_once_if_nobody_else_probes() -> None:
+    probes = structs.replace(PROBES, open_to_all=frozenset({1}))
+
+    decision = Bourse(USUAL, USUAL, prices=[CHEAP, DEAR], probes=probes).decided(session=LATER_TURN, home=0)
+
+    assert decision.pick is not None
+    assert (decision.pick.target.id, decision.pick.mode) == ("1/m", DecisionMode.EXPLORATION)
+
+
+# --- sessions and caches
+
+
+def test_what_is_cached_is_cheaper_and_comes_sooner() -> None:
+    cold, warm = (
+        terms(Bourse(USUAL, USUAL, prices=[DISCOUNTED, None]).decided(cached_tokens=cached, input_tokens=8_000))
+        for cached in ((0, 0), (6_000, 6_000))
+    )
+
+    for index in range(2):  # who charges nobody knows counts as the dearest: so does its discount
+        assert cold["tokens_usd"][index] - warm["tokens_usd"][index] == pytest.approx(6_000 * 0.9e-6)
+        assert warm["ttft_usd"][index] < cold["ttft_usd"][index]
+
+
+@pytest.mark.parametrize(
+    ("ttft_s", "target_id", "mode"), [(0.55, "0/m", DecisionMode.PINNED), (3.0, "1/m", DecisionMode.MARKET)]
+)
+def test_session_leaves_for_a_lower_adjusted_price_only(ttft_s: float, target_id: str, mode: DecisionMode) -> None:
+    decision = Bourse(changed(ttft_s=ttft_s), USUAL).decided(session=LATER_TURN, home=0)
+
+    assert decision.pick is not None
+    assert (decision.pick.target.id, decision.pick.mode) == (target_id, mode)
+
+
+def test_request_that_stays_tells_its_price_and_is_booked() -> None:
+    decision = Bourse(USUAL, USUAL).decided(session=LATER_TURN, home=0)
+
+    assert decision.pick is not None
+    assert decision.pick.effects.spent is not None
+    assert decision.pick.effects.spent.best_usd == min(terms(decision)["adjusted_usd"])
+
+
+def test_session_leaves_a_target_that_does_not_admit_the_request() -> None:
+    market = Bourse(USUAL, USUAL, views=[builders.view(gate=0.3), CLOSED])
+
+    kept = [picked(market.decided(number, session=LATER_TURN, home=0)) == "0/m" for number in range(COUNT)]
+
+    assert sum(kept) / COUNT == pytest.approx(0.3, abs=0.04)
+
+
+def test_session_draws_alike_whatever_the_request() -> None:
+    market = Bourse(USUAL, USUAL, USUAL)
+
+    sessions = [Session(f"{number:032x}", "x-session-id", False) for number in range(50)]
+    picks = [{picked(market.decided(number, session=each)) for number in range(5)} for each in sessions]
+
+    assert all(len(found) == 1 for found in picks)
+    assert set.union(*picks) == {"0/m", "1/m", "2/m"}
+
+
+def test_conversations_that_merely_begin_alike_draw_apart() -> None:
+    once = Session("ab" * 16, AUTO, False)
+
+    assert {picked(Bourse(USUAL, USUAL).decided(number, session=once)) for number in range(50)} == {"0/m", "1/m"}
 
 
 # --- draws and switches
