@@ -174,6 +174,7 @@ def test_some_bounds_are_documented() -> None:
         "models.GROUP.routing_policy.blend.exploration_ratio",
         "models.GROUP.routing_policy.blend.min_samples",
         "models.GROUP.routing_policy.p2c.min_weight_fraction",
+        *(f"adaptive.market.{key}" for key in ("seconds_worth", "usd_per_second", "eps", "exploration.spend")),
         "models.GROUP.routing_policy.market.seconds_worth",
         "models.GROUP.routing_policy.market.usd_per_second",
         "models.GROUP.routing_policy.market.eps",

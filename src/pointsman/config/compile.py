@@ -23,7 +23,7 @@ from pointsman.config.schema import (
     ContractSection,
     CooldownSection,
     GroupEntry,
-    MarketSection,
+    MarketTerms,
     P2cWeights,
     ProviderEntry,
     TargetEntry,
@@ -222,9 +222,10 @@ def _cooldown(preset: Cooldown, section: CooldownSection) -> Cooldown:
     return msgspec.structs.replace(preset, **{name: value for name, value in written.items() if value is not None})
 
 
-def _market(section: MarketSection) -> Market:
+def _market(section: MarketTerms, *, enabled: bool) -> Market:
     return Market(
-        **section.model_dump(exclude={"exploration"}),
+        enabled=enabled,
+        **section.model_dump(exclude={"enabled", "exploration"}),
         probe_interval_s=section.exploration.interval,
         probe_spend_ratio=section.exploration.spend,
     )
@@ -278,13 +279,16 @@ class _Scoring(Struct, frozen=True):
 def _own(entry: GroupEntry, strategy: str) -> _Scoring:
     parts = entry.routing_policy
     p2c = _p2c(parts.p2c, enabled=parts.p2c.enabled)
-    return _Scoring(strategy, None, Blend(**parts.blend.model_dump()), p2c, _market(parts.market))
+    return _Scoring(
+        strategy, None, Blend(**parts.blend.model_dump()), p2c, _market(parts.market, enabled=parts.market.enabled)
+    )
 
 
 def _adaptive(section: AdaptiveSection) -> _Scoring:
     """The kill switch stops whatever is selected."""
     blend = Blend(enabled=section.enabled, **section.blend.model_dump())
-    return _Scoring(section.selector, section.selector, blend, _p2c(section.p2c, enabled=section.enabled), Market())
+    p2c, market = _p2c(section.p2c, enabled=section.enabled), _market(section.market, enabled=section.enabled)
+    return _Scoring(section.selector, section.selector, blend, p2c, market)
 
 
 def _p2c(section: P2cWeights, *, enabled: bool) -> P2c:

@@ -12,7 +12,7 @@ from pointsman.config.schema import (
     BlendWeights,
     ConfigFile,
     GroupEntry,
-    MarketSection,
+    MarketTerms,
     ModelEntry,
     PriceEntry,
     ProviderEntry,
@@ -241,7 +241,7 @@ def _check_blend(document: Document, path: KeyPath, blend: BlendWeights) -> None
         document.add(path, "all weights are 0, so that chance alone would pick", fix)
 
 
-def _check_market(document: Document, path: KeyPath, market: MarketSection) -> None:
+def _check_market(document: Document, path: KeyPath, market: MarketTerms) -> None:
     if market.usd_per_second is not None and market.seconds_worth is not None:
         fix = "Keep one of them."
         document.warn((*path, "seconds_worth"), "has no effect: `usd_per_second` comes before it", fix)
@@ -249,6 +249,7 @@ def _check_market(document: Document, path: KeyPath, market: MarketSection) -> N
 
 def _check_adaptive(document: Document, config: ConfigFile) -> None:
     _check_blend(document, ("adaptive", "blend"), config.adaptive.blend)
+    _check_market(document, ("adaptive", "market"), config.adaptive.market)
     for name, group in config.models.items():
         if group.strategy == ADAPTIVE and not config.adaptive.enabled:
             fix = "Write `adaptive: {enabled: true}`, or name another strategy."

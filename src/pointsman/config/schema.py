@@ -342,15 +342,20 @@ class MarketExplorationSection(Section):
     spend: HalfRatio = _MARKET.probe_spend_ratio
 
 
-class MarketSection(Section):
-    """`models.GROUP.routing_policy.market`."""
+class MarketTerms(Section):
+    """`adaptive.market`."""
 
-    enabled: Flag = _MARKET.enabled
     preset: Annotated[Preset, Field(strict=False)] = _MARKET.preset
     seconds_worth: Worth = _MARKET.seconds_worth
     usd_per_second: UsdPerSecond = _MARKET.usd_per_second
     eps: Edge = _MARKET.eps
     exploration: MarketExplorationSection = MarketExplorationSection()
+
+
+class MarketSection(MarketTerms):
+    """`models.GROUP.routing_policy.market`."""
+
+    enabled: Flag = _MARKET.enabled
 
 
 class RoutingPolicySection(Section):
@@ -419,9 +424,10 @@ class AdaptiveSection(Section):
     """`adaptive`: one policy for all groups whose strategy is `adaptive`."""
 
     enabled: Flag = False  # what decides by itself is switched on by somebody (R-004)
-    selector: Literal["blend", "p2c"] = "blend"
+    selector: Literal["blend", "p2c", "market"] = "blend"
     blend: BlendWeights = BlendWeights()
     p2c: P2cWeights = P2cWeights()
+    market: MarketTerms = MarketTerms()
 
 
 class CooldownSection(Section):

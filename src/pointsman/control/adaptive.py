@@ -42,7 +42,7 @@ class NodeTelemetry(Struct, frozen=True, kw_only=True):
     observed: int  # requests answered by a scored decision
     decisions: Mapping[str, int]  # those, by mode
     fallback_reason: str | None
-    policy: Mapping[str, float | bool | int]
+    policy: Mapping[str, float | bool | int | str | None]
     targets: list[TargetTelemetry]
     reported_at: str
 

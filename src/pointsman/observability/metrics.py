@@ -16,7 +16,13 @@ DURATION_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600
 TTFT_BUCKETS_S = (0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 60)
 BREAKER_VALUE = {Breaker.CLOSED: 0.0, Breaker.HALF_OPEN: 0.5, Breaker.OPEN: 1.0}
 
-SCORED_MODES = (DecisionMode.BLEND, DecisionMode.P2C, DecisionMode.EXPLORATION, DecisionMode.FALLBACK)
+SCORED_MODES = (
+    DecisionMode.BLEND,
+    DecisionMode.P2C,
+    DecisionMode.MARKET,
+    DecisionMode.EXPLORATION,
+    DecisionMode.FALLBACK,
+)
 
 Sample = tuple[tuple[str, ...], float]
 

@@ -82,7 +82,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
 )
 
 ADAPTIVE = "adaptive"  # one policy of the whole deployment says which of these decides for all groups that name it
-SELECTORS = ("blend", "p2c")
+SELECTORS = ("blend", "p2c", "market")
 
 
 def equipped(policy: RoutingPolicy, targets: Iterable[Target]) -> RoutingPolicy:

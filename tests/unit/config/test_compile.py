@@ -7,14 +7,17 @@ import pytest
 from pointsman.config.load import Loaded, load
 from pointsman.config.settings import Settings
 from pointsman.domain.policy import (
+    MARKET,
     Affinity,
     AffinityMode,
     Blend,
     Cooldown,
     Detail,
+    Market,
     OnAllUnavailable,
     P2c,
     PinRecord,
+    Preset,
     Retry,
     Timeouts,
 )
@@ -377,6 +380,7 @@ def test_affinity_is_that_of_the_strategy_unless_the_file_says_else(
         ("cost", "off", {Detail.TEXT_SIZE}),
         ("cost", "strict", {Detail.TEXT_SIZE, Detail.SESSION}),
         ("blend", "off", {Detail.TEXT_SIZE, Detail.SESSION, Detail.PREFIX}),
+        ("market", "economic", {Detail.TEXT_SIZE, Detail.SESSION, Detail.PREFIX}),
     ],
 )
 def test_only_what_a_policy_reads_is_worked_out(tmp_path: Path, strategy: str, mode: str, details: set[Detail]) -> None:
@@ -419,6 +423,24 @@ def test_selector_brings_its_own_affinity(tmp_path: Path) -> None:
 
     assert (on.decides, on.affinity.mode, on.p2c) == ("p2c", AffinityMode.STRICT, P2c())
     assert (off.decides, off.affinity.mode, off.p2c) == ("p2c", AffinityMode.OFF, P2c(enabled=False))
+
+
+@pytest.mark.req("C-02")
+def test_adaptive_market_has_its_terms_its_pauses_and_its_affinity_and_the_kill_switch(tmp_path: Path) -> None:
+    on, off = (
+        load_text(
+            tmp_path,
+            f"{_TWO}adaptive: {{enabled: {enabled}, selector: market, market: {{preset: batch, "
+            "exploration: {interval: 5m}}}\n",
+        )
+        .snapshot.groups["chat"]
+        .policy
+        for enabled in ("true", "false")
+    )
+
+    assert (on.decides, on.affinity.mode, on.cooldown) == ("market", AffinityMode.ECONOMIC, MARKET)
+    assert on.market == Market(preset=Preset.BATCH, probe_interval_s=300.0)
+    assert (off.market.enabled, off.affinity.mode) == (False, AffinityMode.OFF)
 
 
 def test_check_says_what_decides_for_an_adaptive_group_and_what_keeps_its_sessions(tmp_path: Path) -> None:
