@@ -38,8 +38,10 @@ def holds(group: ModelGroup) -> bool:
 def stays(prices: Sequence[float | None], home: int) -> bool:
     """Whether the candidate at `home` is worth staying with; prices in any one unit, None: not known."""
     known = [price for price in prices if price is not None]
+    if not known:
+        return True
     price = prices[home]
-    return not known or (price is not None and price <= STAYS_WITHIN * min(known))
+    return price is not None and price <= STAYS_WITHIN * min(known)
 
 
 def use_of(session: Session, decision: Decision, view: GroupView, home: int | None, *, is_first: bool) -> PinUse:

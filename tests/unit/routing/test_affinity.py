@@ -112,6 +112,7 @@ def test_target_of_weight_0_is_not_kept() -> None:
         ((0.0, 0.0), 1, True),
         ((0.0, 0.1), 1, False),
         ((None, None), 1, True),
+        ((), 1, True),
         ((1.0, None), 1, False),
         ((None, 5.0), 1, True),
     ],
