@@ -189,6 +189,10 @@ class App:
         text = "Score of a target beside the others of its group; higher is better."
         gauge("adaptive_routing_target_score", text, ("group", "target"), self._target_scores)
         gauge("adaptive_routing_engaged", "1 while scores decide, 0 in fallback.", ("group",), self._engaged)
+        text = "Seconds that a target is expected to take, as its group's strategy compares them."
+        gauge("routing_latency_seconds", text, ("group", "target"), self._latencies)
+        text = "Pauses of a target, by their cause."
+        self.metrics.live_counter("routing_pauses", text, ("target", "cause"), self._pauses)
         gauge("connections", "Connections of callers.", (), lambda: [((), float(len(self._edge.connections)))])
         gauge("config_version", "Version of the configuration that is live.", (), self._config_version)
         gauge("records_dropped", "Decision records that were lost.", (), lambda: [((), float(self._decisions.dropped))])
@@ -208,6 +212,22 @@ class App:
         now = self._clock.now()
         return [
             ((target.id,), BREAKER_VALUE[self.board.target_view(target, now).breaker]) for target in self._targets()
+        ]
+
+    def _pauses(self) -> list[Sample]:
+        return [
+            ((target.id, cause), float(times))
+            for target in self._targets()
+            for cause, times in self.board.pauses_begun(target).items()
+        ]
+
+    def _latencies(self) -> list[Sample]:
+        now = self._clock.now()
+        return [
+            ((group.name, member.target.id), latency_s)
+            for group in dict.fromkeys(self.live.snapshot.groups.values())
+            for member, seen in zip(group.members, self.board.view(group, now).measured, strict=False)
+            if (latency_s := seen.ttfb_s or seen.ttft_s) is not None
         ]
 
     def _gates(self) -> list[Sample]:

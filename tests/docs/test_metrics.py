@@ -9,6 +9,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from pointsman.control.api import PAGES
+from pointsman.domain.view import PauseCause
 from pointsman.observability.metrics import BREAKER_VALUE
 from tests.docs import gateway, pages
 
@@ -60,6 +61,12 @@ def test_documented_kinds_of_tokens_are_those_exposed() -> None:
     documented = pages.codes(ROWS["pointsman_tokens_total"]["meaning"])
 
     assert set(documented) - {"kind"} == {sample.labels["kind"] for sample in samples}
+
+
+def test_documented_causes_of_pauses_are_those_of_the_code() -> None:
+    documented = pages.codes(ROWS["pointsman_routing_pauses_total"]["meaning"])
+
+    assert set(documented) - {"cause"} == set(PauseCause)
 
 
 def test_documented_values_of_the_breaker_are_those_of_the_code() -> None:

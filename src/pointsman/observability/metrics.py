@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from pointsman.domain.decision import DecisionMode
@@ -27,14 +27,21 @@ SCORED_MODES = (  # R-061
 Sample = tuple[tuple[str, ...], float]
 
 
-class LiveGauge(Collector):
-    """A gauge whose samples are read from the live state at scrape time: it can never drift from it."""
+class LiveMetric(Collector):
+    """A metric whose samples are read from the live state at scrape time: it can never drift from it."""
 
-    def __init__(self, name: str, text: str, labels: tuple[str, ...], read: Callable[[], Iterable[Sample]]) -> None:
-        self._name, self._text, self._labels, self._read = name, text, labels, read
+    def __init__(
+        self,
+        kind: type[GaugeMetricFamily | CounterMetricFamily],
+        name: str,
+        text: str,
+        labels: tuple[str, ...],
+        read: Callable[[], Iterable[Sample]],
+    ) -> None:
+        self._kind, self._name, self._text, self._labels, self._read = kind, name, text, labels, read
 
     def collect(self) -> Iterator[Metric]:
-        family = GaugeMetricFamily(self._name, self._text, labels=self._labels)
+        family = self._kind(self._name, self._text, labels=self._labels)
         for labels, value in self._read():
             family.add_metric(labels, value)
         yield family
@@ -54,6 +61,10 @@ class Metrics:
         self._attempts = counter("attempts", "Upstream calls by how they ended.", "target", "outcome")
         self._failovers = counter("failovers", "Attempts after the first one of a request.", "group")
         self._decisions = counter("decisions", "Decisions by the rule that picked.", "group", "mode")
+        text = "Decisions that picked a target."
+        self._selections = counter("routing_selections", text, "group", "target")
+        text = "Decisions that left a target out, by the rule against it."
+        self._exclusions = counter("routing_exclusions", text, "group", "target", "rule")
         text = "Requests of groups that score their targets, answered by the target of that decision."
         self._adaptive = counter("adaptive_routing_decisions", text, "group", "mode")
         text = "Decisions about requests with a session, by what became of its pin."
@@ -68,7 +79,11 @@ class Metrics:
 
     def live_gauge(self, name: str, text: str, labels: tuple[str, ...], read: Callable[[], Iterable[Sample]]) -> None:
         """Register a gauge that is read at scrape time."""
-        self.registry.register(LiveGauge(f"pointsman_{name}", text, labels, read))
+        self.registry.register(LiveMetric(GaugeMetricFamily, f"pointsman_{name}", text, labels, read))
+
+    def live_counter(self, name: str, text: str, labels: tuple[str, ...], read: Callable[[], Iterable[Sample]]) -> None:
+        """Register a counter that the live state keeps."""
+        self.registry.register(LiveMetric(CounterMetricFamily, f"pointsman_{name}", text, labels, read))
 
     def count(self, records: Sequence[DecisionRecord]) -> None:
         """Count what has ended. In bulk: one at a time costs twice as much."""
@@ -80,6 +95,7 @@ class Metrics:
         self._decisions.count(
             [(record.group or "", note.mode or "none") for record in records for note in record.decisions]
         )
+        self._chose(records)
         self._affinity.count(
             [
                 (record.group or "", note.pin.outcome, note.pin.reason or "")
@@ -108,6 +124,26 @@ class Metrics:
         for record in records:
             if record.usage is not None:
                 self._used(record.attempts[-1].target_id, record.usage)
+
+    def _chose(self, records: Sequence[DecisionRecord]) -> None:
+        """Who was picked and who was not, by the group that decided."""
+        self._selections.count(
+            [
+                (note.fallback or record.group or "", note.picked)
+                for record in records
+                for note in record.decisions
+                if note.picked is not None
+            ]
+        )
+        self._exclusions.count(
+            [
+                (note.fallback or record.group or "", target_id, rule)
+                for record in records
+                for note in record.decisions
+                if note.excluded
+                for target_id, rule in note.excluded.items()
+            ]
+        )
 
     def attempts(self) -> dict[str, dict[str, int]]:
         """Attempts that have ended, by target and outcome class."""

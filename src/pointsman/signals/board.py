@@ -11,7 +11,7 @@ from pointsman.domain.policy import Detail
 from pointsman.domain.ports import Rng
 from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import ModelGroup, Target
-from pointsman.domain.view import GroupView, LengthView, Measured, Signal, TargetView
+from pointsman.domain.view import GroupView, LengthView, Measured, PauseCause, Signal, TargetView
 from pointsman.signals import peers
 from pointsman.signals.ejection import Budget, with_overflow
 from pointsman.signals.lengths import Lengths
@@ -184,6 +184,11 @@ class SignalBoard:
     def in_flight(self, target: Target) -> int:
         state = self._targets.get(target.state_key)
         return 0 if state is None else state.in_flight
+
+    def pauses_begun(self, target: Target) -> Mapping[PauseCause, int]:
+        """How often the target was paused, by cause, since it is known."""
+        state = self._targets.get(target.state_key)
+        return {} if state is None else state.pauses_begun
 
     def sample_age_s(self, target: Target, now: float) -> float | None:
         """Seconds since a latency of the target was learned; None: none ever was."""

@@ -4,6 +4,7 @@ closed -> open (paused until a deadline) -> half_open (one probe) -> closed, or 
 """
 
 import math
+from collections import Counter
 
 from msgspec import Struct
 
@@ -47,6 +48,7 @@ class Pauses:
         self.slow_start: SlowStart | None = None  # after a recovery
         self.is_spared = False  # a pause was due, but the target is needed: since then no success
         self.is_spent = False  # paused, and whatever it was asked in spite of that, it failed
+        self.begun: Counter[PauseCause] = Counter()  # pauses so far
 
     @property
     def is_spotless(self) -> bool:
@@ -167,6 +169,7 @@ class Pauses:
     def _begin(self, cause: PauseCause, length_s: float, now: float, rng: Rng, policy: Cooldown) -> None:
         self._until = now + length_s * (1.0 + policy.jitter_ratio * rng.random())
         self._began_at, self._cause = now, cause
+        self.begun[cause] += 1
         self._streak, self._successes, self.slow_start = 0, 0, None
         self.is_spared = self.is_spent = False
 

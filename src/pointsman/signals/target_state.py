@@ -1,13 +1,14 @@
 """Everything learned about one target, whichever groups use it (pure)."""
 
 import math
+from collections.abc import Mapping
 
 from pointsman.domain.outcome import LimitedUnit, Outcome, OutcomeClass
 from pointsman.domain.policy import Cooldown
 from pointsman.domain.ports import Rng
 from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import Limits
-from pointsman.domain.view import TargetView
+from pointsman.domain.view import PauseCause, TargetView
 from pointsman.signals.evidence import CallerEvidence
 from pointsman.signals.pauses import Attempt, Pauses
 from pointsman.signals.slowness import guessed_tokens
@@ -71,6 +72,11 @@ class TargetState:
     def is_spent(self) -> bool:
         """It was asked in spite of its pause, and failed again and again."""
         return self._pauses.is_spent
+
+    @property
+    def pauses_begun(self) -> Mapping[PauseCause, int]:
+        """Pauses so far, by cause."""
+        return self._pauses.begun
 
     @property
     def is_settled(self) -> bool:

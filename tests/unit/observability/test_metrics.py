@@ -174,3 +174,33 @@ def test_exploration_counts_only_if_the_explored_target_served(outcome: str, cou
 
 def test_modes_that_score_nothing_are_not_counted_among_those_that_do(busy: Metrics) -> None:
     assert "pointsman_adaptive_routing_decisions_total" not in {name for _, name, _, _ in samples(busy)}
+
+
+def sample(metrics: Metrics, name: str, **labels: str) -> float | None:
+    return metrics.registry.get_sample_value(f"pointsman_{name}", labels)
+
+
+@pytest.mark.req("G-086")
+def test_decisions_are_counted_by_who_was_picked_and_who_was_left_out(busy: Metrics) -> None:
+    assert sample(busy, "routing_selections_total", group="chat", target="a/m") == 1
+    assert sample(busy, "routing_exclusions_total", group="chat", target="a/m", rule="paused") == 1
+
+
+@pytest.mark.req("G-086")
+def test_decision_of_a_fallback_counts_for_the_group_that_decided() -> None:
+    metrics = Metrics()
+
+    metrics.count([record(attempt(), decisions=(NOBODY, structs.replace(PICKED, fallback="spare")))])
+
+    assert sample(metrics, "routing_selections_total", group="spare", target="a/m") == 1
+    assert sample(metrics, "routing_selections_total", group="chat", target="a/m") is None
+
+
+def test_live_counter_is_read_at_each_scrape() -> None:
+    metrics, values = Metrics(), [1.0]
+    metrics.live_counter("pauses", "So far.", ("target",), lambda: [(("a/m",), values[-1])])
+
+    before = sample(metrics, "pauses_total", target="a/m")
+    values.append(2.0)
+
+    assert (before, sample(metrics, "pauses_total", target="a/m")) == (1, 2)

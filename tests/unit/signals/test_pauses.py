@@ -5,7 +5,7 @@ import pytest
 from pointsman.domain.outcome import OutcomeClass
 from pointsman.domain.policy import Cooldown
 from pointsman.domain.view import Breaker, PauseCause
-from tests.unit.signals.pausing import Outage
+from tests.unit.signals.pausing import Outage, paused
 
 FAULTS = ("upstream_fault", "broken_stream", "bad_payload")
 NOT_OURS = ("caller_fault", "conflict", "blocked", "caller_gone")
@@ -174,6 +174,7 @@ def test_second_rate_limit_is_held_for_its_own_longer_retry_after() -> None:
 # --- our credentials, our model names
 
 
+@pytest.mark.req("G-059")
 @pytest.mark.case("T47")
 @pytest.mark.parametrize(("kind", "cause"), BLAMING)
 def test_fault_that_the_providers_code_confirms_pauses_for_the_maximum_at_once(kind: str, cause: PauseCause) -> None:
@@ -185,6 +186,7 @@ def test_fault_that_the_providers_code_confirms_pauses_for_the_maximum_at_once(k
     assert outage.pauses.cause is cause
 
 
+@pytest.mark.req("G-059")
 @pytest.mark.case("T47")
 @pytest.mark.parametrize(("kind", "cause"), BLAMING)
 def test_fault_of_ours_pauses_for_the_maximum_when_two_callers_meet_it_within_a_minute(
@@ -264,3 +266,13 @@ def test_success_clears_the_suspicion_against_our_credential() -> None:
     outage.ends("credential_fault", caller="bob")
 
     assert outage.breaker is Breaker.CLOSED
+
+
+@pytest.mark.req("G-086")
+def test_pauses_are_counted_by_cause() -> None:
+    outage = paused()
+    outage.until_half_open()
+    outage.ends("rate_limited")
+    outage.ends("rate_limited")
+
+    assert outage.pauses.begun == {PauseCause.FAULTS: 1, PauseCause.RATE_LIMIT: 1}
