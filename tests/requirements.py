@@ -1,7 +1,7 @@
 """Which tests prove which requirement: `python -m tests.requirements`.
 
-Tests carry ids as `@pytest.mark.req("R-034")`, `case("T21")` or `bug("E-04")`. The marks are read from the source, no
-test runs. An id that `requirements.toml` does not have is an error.
+Tests carry ids as `@pytest.mark.req("R-034")`, `case("T21")` or `bug("E-04")`, scenarios as `req: [R-034]`. They are
+read from the source, no test runs. An id that `requirements.toml` does not have is an error.
 """
 
 import ast
@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
+
+import yaml
 
 TESTS = Path(__file__).parent
 KINDS = {"req": "requirements", "case": "cases and invariants", "bug": "public faults"}
@@ -64,13 +66,20 @@ def _kind(called: ast.expr) -> str | None:
 
 
 def all_marks(root: Path) -> list[Mark]:
-    """The marks of every Python file below a folder."""
-    files = sorted(root.rglob("*.py"))
+    """The marks of every Python file and of every scenario below a folder."""
+    readers = {"*.py": marks_of, "scenarios/*.yaml": marks_of_scenarios}
     return [
         mark
-        for file in files
-        for mark in marks_of(file.read_text(encoding="utf-8"), file.relative_to(root.parent).as_posix())
+        for pattern, read in readers.items()
+        for file in sorted(root.rglob(pattern))
+        for mark in read(file.read_text(encoding="utf-8"), file.relative_to(root.parent).as_posix())
     ]
+
+
+def marks_of_scenarios(source: str, name: str) -> Iterator[Mark]:
+    """What the scenarios of a file say they prove."""
+    for item in yaml.safe_load(source):
+        yield from (Mark("req", id_, f"{name}::{item['scenario']}") for id_ in item.get("req", ()))
 
 
 def unknown(marks: Sequence[Mark], known: Catalogue) -> list[str]:

@@ -147,6 +147,7 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
 
     scenario: str
     group: Group
+    req: list[str] = []  # ids of what it proves, as in the marks of tests
     state: dict[str, State] = {}
     tried: list[str] = []
     request: Wants = Wants()

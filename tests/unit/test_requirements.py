@@ -6,7 +6,17 @@ import sys
 
 import pytest
 
-from tests.requirements import TESTS, Mark, UnreadableMarkError, all_marks, catalogue, marks_of, report, unknown
+from tests.requirements import (
+    TESTS,
+    Mark,
+    UnreadableMarkError,
+    all_marks,
+    catalogue,
+    marks_of,
+    marks_of_scenarios,
+    report,
+    unknown,
+)
 
 KNOWN = {"req": {"R-001": "first", "R-002": "second", "G-001": "third"}, "case": {"T01": "fourth"}, "bug": {}}
 
@@ -45,6 +55,19 @@ def test_marks_inside_a_class_belong_to_the_method() -> None:
 
 def test_marks_of_a_module_belong_to_the_file() -> None:
     assert found('pytestmark = pytest.mark.req("R-001")') == {Mark("req", "R-001", "tests/test_x.py")}
+
+
+def test_ids_of_a_scenario_belong_to_it() -> None:
+    source = "- {scenario: one, req: [R-001, R-002]}\n- {scenario: none}\n"
+
+    assert list(marks_of_scenarios(source, "tests/scenarios/x.yaml")) == [
+        Mark("req", "R-001", "tests/scenarios/x.yaml::one"),
+        Mark("req", "R-002", "tests/scenarios/x.yaml::one"),
+    ]
+
+
+def test_ids_of_scenarios_are_among_those_of_all_tests() -> None:
+    assert any(mark.test.startswith("tests/scenarios/acceptance.yaml::") for mark in all_marks(TESTS))
 
 
 def test_marks_in_a_text_do_not_count() -> None:
