@@ -223,3 +223,26 @@ def test_p2c_prefers_the_target_that_answered_the_session_last(run: Any, gateway
 
     moves = sum(before != after for before, after in pairwise(served))
     assert moves <= 3
+
+
+@pytest.mark.req("D-056")
+@pytest.mark.parametrize("dialect", list(Dialect))
+def test_session_that_is_named_is_apart_from_the_beginning_that_it_shares_with_others(
+    run: Any, gateway: Any, dialect: Dialect
+) -> None:
+    async def scenario() -> list[dict[str, Any]]:
+        async with FakeProvider(name="a") as a, FakeProvider(name="b") as b:
+            fields = {name: {"dialects": [each.value for each in Dialect]} for name in "ab"}
+            groups = {"chat": weighted((a, b), (1, 1), affinity={"mode": "prefix"})}
+            async with gateway(a, b, groups=groups, provider_fields=fields) as gw:
+                for headers in ((), SESSION, (), SESSION):
+                    await ask(gw.base_url, turn(FIRST, ANSWER, MORE, headers=headers, dialect=dialect))
+                return list(await gw.records())
+
+    records = run(scenario())
+
+    sessions = [record["facts"]["session"] for record in records]
+    assert [each["source"] for each in sessions] == ["auto", "x-session-id"] * 2
+    assert sessions[0]["key"] == sessions[2]["key"] != sessions[1]["key"] == sessions[3]["key"]
+    pins = [record["decisions"][0]["pin"]["outcome"] for record in records]
+    assert pins == ["created", "created", "honored", "honored"]

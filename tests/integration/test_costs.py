@@ -74,6 +74,7 @@ def test_minimal_headers_do_not_tell_the_cost(run: Any, gateway: Any) -> None:
     assert (reply.status, reply.header("x-pointsman-cost")) == (200, None)
 
 
+@pytest.mark.req("D-072")
 @pytest.mark.case("T37")
 @pytest.mark.bug("H-06")
 def test_failed_attempt_that_was_billed_is_wasted_money_of_its_own_target(run: Any, gateway: Any) -> None:

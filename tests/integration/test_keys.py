@@ -160,6 +160,7 @@ def test_strangers_leave_no_record_and_known_callers_do(run: Any, gateway: Any) 
     assert (record["caller"], record["status"], record["reason"]) == ("narrow", 403, "permission_denied")
 
 
+@pytest.mark.req("D-002")
 @pytest.mark.bug("J-07")
 @pytest.mark.parametrize(
     ("key", "names"), [(GOOD, ["chat", "gpt", "mini", "small"]), (NARROW, ["mini", "small"]), (WATCHER, None)]

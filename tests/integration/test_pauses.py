@@ -91,9 +91,10 @@ def test_the_longest_retry_after_is_five_minutes(run: Any, gateway: Any) -> None
 
 @pytest.mark.bug("A-08", "B-17")
 @pytest.mark.case("T47")
-@pytest.mark.req("X-01")
+@pytest.mark.req("X-01", "G-059")
 @pytest.mark.parametrize(
-    ("code", "error"), [(401, "invalid_api_key"), (429, "insufficient_quota"), (404, "model_not_found")]
+    ("code", "error"),
+    [(401, "invalid_api_key"), (403, "billing_not_active"), (429, "insufficient_quota"), (404, "model_not_found")],
 )
 def test_a_fault_of_ours_that_the_code_confirms_pauses_at_once_for_the_maximum(
     run: Any, gateway: Any, code: int, error: str

@@ -127,6 +127,7 @@ def test_cost_is_that_of_the_attempt_that_answered(digest: Digest) -> None:
     assert costs_of(records[0]) == (pytest.approx(0.00015), None, 0.0)  # 10 x 10 + 5 x 10
 
 
+@pytest.mark.req("D-072")
 @pytest.mark.case("T37")
 @pytest.mark.bug("H-06")
 def test_each_attempt_is_charged_at_its_own_target_and_the_failed_one_apart(digest: Digest) -> None:
@@ -251,7 +252,7 @@ def test_requests_are_not_logged_unless_wanted(digest: Digest, caplog: pytest.Lo
     assert not caplog.records
 
 
-@pytest.mark.req("X-13")
+@pytest.mark.req("X-13", "D-074")
 def test_record_shows_the_numbers_and_terms_of_a_strategy_that_compares(digest: Digest) -> None:
     group = builders.group("chat", "a/m", "b/m", strategy="least_busy")
     exchange = Exchange(builders.ask(), group, HandBoard(), Draws(), began_at=NOW, deadline=NOW + 60)

@@ -80,7 +80,7 @@ def test_new_target_beside_a_fast_and_a_slow_one_is_no_favourite(strategy: str) 
     assert found["new"] < found["fast"] + 0.01
 
 
-@pytest.mark.req("R-024")
+@pytest.mark.req("R-024", "X-11")
 @pytest.mark.parametrize("strategy", SCORED)
 def test_paused_target_is_no_candidate_even_for_exploration(strategy: str) -> None:
     found = decided(strategy, FAST, SLOW, SLOW, views=(builders.view(), OPEN, builders.view()))
@@ -107,7 +107,7 @@ def test_decision_says_why_scores_did_not_decide() -> None:
     assert (found.pick.mode, found.scores.fallback) == (DecisionMode.FALLBACK, FallbackReason.WARMING)
 
 
-@pytest.mark.req("R-020")
+@pytest.mark.req("R-020", "X-11")
 def test_exploration_is_of_its_own_mode_and_as_frequent_as_it_should_be() -> None:
     count = 4_000
 

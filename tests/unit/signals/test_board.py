@@ -455,6 +455,7 @@ def test_strategy_that_a_reload_names_is_measured_from_then_on() -> None:
     assert signals.view(reloaded, NOW).measured[0].ttfb_s == 0.4
 
 
+@pytest.mark.req("X-10")
 @pytest.mark.case("I3")
 @pytest.mark.bug("C-02")
 def test_open_stream_is_in_flight_until_it_ends_however_long_it_takes() -> None:

@@ -35,6 +35,7 @@ def served(ttft_s: float = 0.5, ttfb_s: float = 0.4) -> tuple[str, dict[str, obj
     return "ok", {"status": 200, "ttfb_s": ttfb_s, "ttft_s": ttft_s, "duration_s": 3.0, "usage": USAGE}
 
 
+@pytest.mark.req("O-026")
 def test_stream_tells_its_first_byte_and_its_first_content() -> None:
     tracks = after(served())
 
@@ -71,6 +72,7 @@ def test_quickly_refused_connection_is_no_speed() -> None:
     assert (tracks.streams.samples, tracks.ttfb.latest) == (1, 0.4)
 
 
+@pytest.mark.req("D-073")
 @pytest.mark.bug("C-13", "P-10")
 def test_caller_who_gives_up_is_evidence_of_slowness_and_none_of_failure() -> None:
     tracks = after(("caller_gone", {"duration_s": 5.0}))
@@ -86,6 +88,7 @@ def test_caller_who_leaves_in_the_middle_tells_the_speed_until_the_first_content
     assert (tracks.streams.samples, tracks.ttfb.latest) == (1, 0.4)
 
 
+@pytest.mark.req("D-073")
 @pytest.mark.parametrize("outcome_class", list(OutcomeClass))
 def test_outcome_counts_for_reliability_as_the_table_says(outcome_class: OutcomeClass) -> None:
     failures = after((outcome_class, {"status": 500})).failures
@@ -93,6 +96,7 @@ def test_outcome_counts_for_reliability_as_the_table_says(outcome_class: Outcome
     assert failures.at(NOW) == RELIABILITY.get(outcome_class, NOTHING)
 
 
+@pytest.mark.req("D-073")
 @pytest.mark.parametrize("outcome_class", list(OutcomeClass))
 def test_outcome_counts_for_rate_limits_as_the_table_says(outcome_class: OutcomeClass) -> None:
     tracks = Tracks()

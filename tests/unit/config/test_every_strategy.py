@@ -1,0 +1,30 @@
+"""A group is written the same way whatever its strategy is."""
+
+from pathlib import Path
+
+import pytest
+
+from pointsman.routing.strategies import STRATEGIES
+from tests.unit.config.samples import HEAD, LOCAL, load_text
+
+GROUP = """\
+models:
+  chat:
+    strategy: {strategy}
+    targets:
+      - {{provider: local, model_ref: org/small, weight: 70, tags: [validated, cheap]}}
+      - {{provider: local, model_ref: large, weight: 30}}
+"""
+
+
+@pytest.mark.req("D-010")
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_targets_have_provider_reference_weight_and_tags(tmp_path: Path, strategy: str) -> None:
+    loaded = load_text(tmp_path, HEAD + LOCAL + GROUP.format(strategy=strategy))
+
+    group = loaded.snapshot.groups["chat"]
+    assert group.policy.strategy == strategy
+    found = [
+        (member.target.provider, member.target.upstream_model, member.weight, member.tags) for member in group.members
+    ]
+    assert found == [("local", "org/small", 70, {"validated", "cheap"}), ("local", "large", 30, frozenset())]
