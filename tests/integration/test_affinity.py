@@ -10,7 +10,7 @@ import pytest
 from pointsman.domain.request import Dialect
 from pointsman.testing import Chat, FakeProvider, Status, keys
 from pointsman.testing.wire import Reply, responses_request
-from tests.integration.callers import REQUEST, ask
+from tests.integration.callers import CHAT, MESSAGES, REQUEST, RESPONSES, ask
 from tests.integration.harness import Gateway, weighted
 
 SESSION = (("x-session-id", "s1"),)
@@ -226,7 +226,7 @@ def test_p2c_prefers_the_target_that_answered_the_session_last(run: Any, gateway
 
 
 @pytest.mark.req("D-056")
-@pytest.mark.parametrize("dialect", list(Dialect))
+@pytest.mark.parametrize("dialect", [CHAT, RESPONSES, MESSAGES])
 def test_session_that_is_named_is_apart_from_the_beginning_that_it_shares_with_others(
     run: Any, gateway: Any, dialect: Dialect
 ) -> None:
@@ -235,8 +235,10 @@ def test_session_that_is_named_is_apart_from_the_beginning_that_it_shares_with_o
             fields = {name: {"dialects": [each.value for each in Dialect]} for name in "ab"}
             groups = {"chat": weighted((a, b), (1, 1), affinity={"mode": "prefix"})}
             async with gateway(a, b, groups=groups, provider_fields=fields) as gw:
+                said = [FIRST, ANSWER, MORE]
+                more = {"input": said} if dialect is RESPONSES else {}
                 for headers in ((), SESSION, (), SESSION):
-                    await ask(gw.base_url, turn(FIRST, ANSWER, MORE, headers=headers, dialect=dialect))
+                    await ask(gw.base_url, turn(*said, headers=headers, dialect=dialect, **more))
                 return list(await gw.records())
 
     records = run(scenario())
