@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Protocol
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from pointsman.config.carry_over import carried_over, is_same
 from pointsman.config.file_watch import FileWatch
@@ -22,6 +22,7 @@ from pointsman.config.settings import NEEDS_RESTART, Settings
 from pointsman.config.values import is_loopback
 from pointsman.domain.ports import Clock
 from pointsman.domain.snapshot import Snapshot
+from pointsman.domain.value import Value
 from pointsman.observability.metrics import Metrics, Sample
 from pointsman.observability.times import rfc3339
 from pointsman.proxy.live import Live
@@ -49,7 +50,7 @@ class Result(StrEnum):
     REFUSED = "refused"  # the old one keeps serving
 
 
-class Reload(Struct, frozen=True):
+class Reload(Value):
     """One time the file was read again."""
 
     at: str  # RFC 3339, UTC

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from pointsman.control.sources import Sources
 from pointsman.domain.target import Member, ModelGroup
+from pointsman.domain.value import Value
 from pointsman.domain.view import Measured
 from pointsman.observability.times import rfc3339
 from pointsman.routing.router import standing
@@ -16,7 +17,7 @@ FRESH_WINDOW_S = 60  # what a node said longer ago counts for nothing
 _MS_PER_S = 1_000.0
 
 
-class TargetTelemetry(Struct, frozen=True, kw_only=True):
+class TargetTelemetry(Value, kw_only=True):
     """One target beside the others; None: not known, or not compared."""
 
     target: int  # its place in the group
@@ -34,7 +35,7 @@ class TargetTelemetry(Struct, frozen=True, kw_only=True):
     terms: Mapping[str, float]  # all that was made of the numbers, by name
 
 
-class NodeTelemetry(Struct, frozen=True, kw_only=True):
+class NodeTelemetry(Value, kw_only=True):
     """One gateway: it tells of itself only."""
 
     node_id: str
@@ -47,7 +48,7 @@ class NodeTelemetry(Struct, frozen=True, kw_only=True):
     reported_at: str
 
 
-class RouteTelemetry(Struct, frozen=True):
+class RouteTelemetry(Value):
     """One group."""
 
     model: str
@@ -56,7 +57,7 @@ class RouteTelemetry(Struct, frozen=True):
     nodes: list[NodeTelemetry]
 
 
-class Telemetry(Struct, frozen=True):
+class Telemetry(Value):
     """The whole page."""
 
     generated_at: str

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 import msgspec
-from msgspec import Struct
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -18,11 +17,12 @@ from pointsman.control.explain import DEFAULT_DIALECT, MAX_SEED, Question, State
 from pointsman.control.problems import ProblemError, render
 from pointsman.control.query import Query
 from pointsman.control.sources import Sources
+from pointsman.domain.value import Value
 
 Endpoint = Callable[[Sources, Request], Awaitable[Response]]
 
 
-class Page(Struct, frozen=True):
+class Page(Value):
     """One path, and who may use it. There is no default: a page without an answer to that cannot be written."""
 
     path: str

@@ -3,14 +3,13 @@
 import random
 from enum import StrEnum
 
-from msgspec import Struct
-
 from pointsman.dialects.closer_look import looked_at
 from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.ask import Ask
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.request import Caller, Dialect, Scope
 from pointsman.domain.snapshot import Snapshot
+from pointsman.domain.value import Value
 from pointsman.routing import resolve
 from pointsman.routing.explain import Board, Explained, explain, refused
 from pointsman.signals.board import SignalBoard
@@ -28,7 +27,7 @@ class State(StrEnum):
     FRESH = "fresh"  # nothing, as after a start
 
 
-class Question(Struct, frozen=True):
+class Question(Value):
     """A request as a caller would send it, and the circumstances."""
 
     body: bytes
@@ -36,7 +35,7 @@ class Question(Struct, frozen=True):
     seed: int  # of the draw, if the strategy draws
 
 
-class Explanation(Struct, frozen=True):
+class Explanation(Value):
     """The answer, and what it rests on."""
 
     config_version: int

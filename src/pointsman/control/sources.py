@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Mapping
 
-from msgspec import Struct
-
 from pointsman.config.settings import Settings
 from pointsman.domain.ports import Clock
 from pointsman.domain.snapshot import Snapshot
+from pointsman.domain.value import Value
 from pointsman.observability.recent import RecentDecisions
 from pointsman.signals.board import SignalBoard
 
 
-class Sources(Struct, frozen=True, eq=False):
+class Sources(Value, eq=False):
     """Built once by `app.py`. Nothing here is written to."""
 
     exposition: Callable[[], bytes]  # all metrics

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 
-from msgspec import Struct
-
 from pointsman.control.sources import Sources
 from pointsman.domain.target import Target
+from pointsman.domain.value import Value
 from pointsman.routing.explanation import Number, state_of
 
 
-class Membership(Struct, frozen=True):
+class Membership(Value):
     """A group that the target belongs to."""
 
     group: str
@@ -17,7 +16,7 @@ class Membership(Struct, frozen=True):
     strategy: str
 
 
-class TargetStatus(Struct, frozen=True):
+class TargetStatus(Value):
     """One target; what is learned about it is shared by its groups."""
 
     target: str

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Protocol
 
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from pointsman.dialects.sse import SseDecoder
 from pointsman.domain.capability import Capability
@@ -12,11 +12,12 @@ from pointsman.domain.errors import GatewayError
 from pointsman.domain.outcome import ProviderError, Usage
 from pointsman.domain.preferences import Preferences
 from pointsman.domain.request import Dialect, RequestFacts
+from pointsman.domain.value import Leaf
 
 _NO_FIELDS: Mapping[str, Raw] = MappingProxyType({})
 
 
-class ParsedRequest(Struct, frozen=True, gc=False):
+class ParsedRequest(Leaf):
     """A request body that was read, and where its bytes may be edited."""
 
     facts: RequestFacts
@@ -28,7 +29,7 @@ class ParsedRequest(Struct, frozen=True, gc=False):
     builds_on: tuple[str, ...] = ()  # keys of what some provider keeps, the most telling first
 
 
-class EventFacts(Struct, frozen=True, gc=False):
+class EventFacts(Leaf):
     """One event of a streamed answer, read as far as the relay needs it. All defaults: relay it as it is."""
 
     has_content: bool = False  # text, tool or reasoning; looked for only until the first one, which commits
@@ -44,7 +45,7 @@ class EventFacts(Struct, frozen=True, gc=False):
 PLAIN_EVENT = EventFacts()  # compared by identity on the hot path
 
 
-class AnswerFacts(Struct, frozen=True, gc=False):
+class AnswerFacts(Leaf):
     """A unary answer, read as far as routing needs it. All None: a proper answer without usage."""
 
     usage: Usage | None = None

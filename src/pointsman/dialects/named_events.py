@@ -2,21 +2,11 @@
 
 import re
 
-from msgspec import Struct
-from msgspec.json import Decoder
-
-from pointsman.dialects.provider_error import UNREADABLE
+from pointsman.dialects.event_type import type_in
 from pointsman.dialects.sse import SseDecoder, SseEvent
 
 _NAMED = re.compile(rb"(?:^|[\r\n])event:")  # JSON has no raw line ends, so this is never inside of data
 _NAME = re.compile(r"[a-z_]+")
-
-
-class _Typed(Struct):
-    type: str = ""
-
-
-_decode_typed = Decoder(_Typed).decode
 
 
 class NamedEventDecoder(SseDecoder):
@@ -32,10 +22,7 @@ class NamedEventDecoder(SseDecoder):
 def _named(event: SseEvent) -> SseEvent:
     if event.data is None or _NAMED.search(event.raw):
         return event
-    try:
-        name = _decode_typed(event.data).type
-    except UNREADABLE:
-        return event
+    name = type_in(event.data)
     if _NAME.fullmatch(name) is None:
         return event
     return SseEvent(b"event: %b\n%b" % (name.encode(), event.raw.lstrip(b"\r\n")), event.data)

@@ -1,27 +1,21 @@
 """OpenAI embeddings: `POST /v1/embeddings`, never streamed."""
 
-from msgspec import Raw, Struct
+from msgspec import Raw
 from msgspec.json import Decoder
 
 from pointsman.dialects import openai_wire as wire
 from pointsman.dialects import steering
 from pointsman.dialects.codec import AnswerFacts, ParsedRequest
+from pointsman.dialects.embeddings_wire import read_answer
 from pointsman.dialects.fields import read_fields
 from pointsman.dialects.openai_chat import OpenAIChat
-from pointsman.dialects.provider_error import NULL, UNREADABLE, error_of, is_given
+from pointsman.dialects.provider_error import UNREADABLE, error_of, is_given
 from pointsman.domain.outcome import Usage
 from pointsman.domain.request import Dialect, RequestFacts
 
 _EDITED = frozenset(("model",))  # what was authorised must be what is sent
 
 
-class _Answer(Struct, gc=False):
-    data: list[Raw] | None = None  # vectors: numbers, or base64 of them
-    usage: Raw = NULL
-    error: Raw = NULL
-
-
-_decode_answer = Decoder(_Answer).decode
 _decode_counts = Decoder(wire.TokenCounts).decode
 
 
@@ -40,7 +34,7 @@ class OpenAIEmbeddings(OpenAIChat):
 
     def read_answer(self, body: bytes) -> AnswerFacts:
         try:
-            answer = _decode_answer(body)
+            answer = read_answer(body)
         except UNREADABLE:
             return AnswerFacts(fault="malformed")
         usage = _usage(answer.usage)

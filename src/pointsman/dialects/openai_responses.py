@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 from msgspec.json import Decoder
 
 from pointsman.dialects import needs, steering
@@ -11,6 +11,7 @@ from pointsman.dialects import responses_wire as wire
 from pointsman.dialects.codec import PLAIN_EVENT, AnswerFacts, EventFacts, ParsedRequest
 from pointsman.dialects.fields import is_json, read_fields, says_more_than, says_something, soft, strict
 from pointsman.dialects.kept_state import keys
+from pointsman.dialects.numbered_events import NumberedDecoder
 from pointsman.dialects.openai_dialect import OpenAIDialect
 from pointsman.dialects.provider_error import NULL, UNREADABLE, error_of, is_given
 from pointsman.dialects.sse import SseDecoder
@@ -32,25 +33,10 @@ _CONTENT_EVENT = EventFacts(has_content=True)
 _MALFORMED_EVENT = EventFacts(is_malformed=True)
 
 
-class _Reasoning(Struct, gc=False):
-    effort: str | None = None
-    summary: str | None = None
-
-
-class _Format(Struct, gc=False):
-    type: str | None = None
-
-
-class _Text(Struct, gc=False):
-    format: _Format | None = None
-
-
 # built once: making a decoder costs more than all its work for one request
 _FLAG = Decoder(bool | None)
 _INTEGER = Decoder(int)
 _LIST = Decoder(list[Raw])
-_REASONING = Decoder(_Reasoning)
-_TEXT = Decoder(_Text)
 
 
 class OpenAIResponses(OpenAIDialect):
@@ -59,7 +45,7 @@ class OpenAIResponses(OpenAIDialect):
     dialect = Dialect.OPENAI_RESPONSES
     path = "/responses"
     natural_end = wire.NATURAL_END
-    decoder: type[SseDecoder] = wire.NumberedDecoder
+    decoder: type[SseDecoder] = NumberedDecoder
 
     def read_request(self, body: bytes) -> ParsedRequest:
         top, model = read_fields(body, _EDITED)
@@ -114,7 +100,7 @@ class OpenAIResponses(OpenAIDialect):
 
     def write_stream_error(self, error: GatewayError, begun: SseDecoder) -> bytes:
         """The response as it began, and that it failed; with the number that the next event would have had."""
-        response, number = (begun.begun(), begun.next_number) if isinstance(begun, wire.NumberedDecoder) else ({}, 0)
+        response, number = (begun.begun(), begun.next_number) if isinstance(begun, NumberedDecoder) else ({}, 0)
         failed = {**response, "status": wire.FAILED, "error": {"code": error.code, "message": error.message}}
         event = {"type": "response.failed", "sequence_number": number, "response": failed}
         return b"event: response.failed\ndata: %b\n\n" % msgspec.json.encode(event)
@@ -131,13 +117,13 @@ def _needs(request: ParsedRequest) -> Iterator[Capability]:
 
 
 def _has_format(values: Mapping[str, Raw]) -> bool:
-    text = soft(values, "text", _TEXT) if "text" in values else None
+    text = soft(values, "text", wire.TEXT) if "text" in values else None
     return text is not None and text.format is not None and text.format.type not in _PLAIN_FORMATS
 
 
 def _reasons(values: Mapping[str, Raw]) -> bool:
     """Whether an effort, or a summary of what it came to, is asked for."""
-    asked = soft(values, "reasoning", _REASONING) if "reasoning" in values else None
+    asked = soft(values, "reasoning", wire.REASONING) if "reasoning" in values else None
     if asked is None or asked.effort in _NO_REASONING:
         return False
     return asked.effort is not None or asked.summary is not None

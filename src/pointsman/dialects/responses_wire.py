@@ -1,4 +1,4 @@
-"""Shapes of OpenAI's Responses: answers, events and their usage (pure)."""
+"""Shapes of OpenAI's Responses: answers, events and their usage, and fields of requests (pure)."""
 
 from typing import Annotated
 
@@ -8,7 +8,6 @@ from msgspec.json import Decoder
 from pointsman.dialects.fields import says_more_than
 from pointsman.dialects.kept_state import keys
 from pointsman.dialects.provider_error import NULL, UNREADABLE, error_of, is_given
-from pointsman.dialects.sse import SseDecoder, SseEvent
 from pointsman.domain.outcome import ProviderError, Usage
 
 NATURAL_END = "completed"
@@ -72,37 +71,27 @@ class _Item(Struct, gc=False):
     summary: list[Raw] | None = None
 
 
+class _Reasoning(Struct, gc=False):
+    effort: str | None = None
+    summary: str | None = None
+
+
+class _Format(Struct, gc=False):
+    type: str | None = None
+
+
+class _Text(Struct, gc=False):
+    format: _Format | None = None
+
+
 # each raises one of UNREADABLE; ValidationError among them means sound JSON of another shape
 read_response = Decoder(Response).decode
 read_event = Decoder(Event).decode
 _decode_counts = Decoder(TokenCounts).decode
 _decode_item = Decoder(_Item).decode
 _decode_incomplete = Decoder(_Incomplete).decode
-_decode_begun = Decoder(dict[str, Raw]).decode
-
-
-class NumberedDecoder(SseDecoder):
-    """Remembers what an honest end of the stream needs: how the answer began, and the number of the next event."""
-
-    def __init__(self, limit_bytes: int = 1024 * 1024) -> None:
-        super().__init__(limit_bytes)
-        self.first: bytes | None = None  # data of the first event that has any
-        self.next_number = 0  # events are numbered from 0 on, one by one; a comment leaves a gap, which does no harm
-
-    def feed(self, chunk: bytes) -> list[SseEvent]:
-        events = super().feed(chunk)
-        if events:
-            self.next_number += len(events)
-            if self.first is None:
-                self.first = next((event.data for event in events if event.data is not None), None)
-        return events
-
-    def begun(self) -> dict[str, Raw]:
-        """The fields of the response as the stream began."""
-        try:
-            return _decode_begun(_decode_begun(self.first or b"{}").get("response", b"{}"))
-        except UNREADABLE:
-            return {}
+REASONING = Decoder(_Reasoning)
+TEXT = Decoder(_Text)
 
 
 def usage(raw: Raw) -> Usage | None:

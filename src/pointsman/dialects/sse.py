@@ -2,7 +2,7 @@
 
 import re
 
-from msgspec import Struct
+from pointsman.domain.value import Leaf
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")  # WHATWG HTML 9.2.5
 _EMPTY_LINE = re.compile(rb"\n\n|\r\r|\n\r")  # no empty line comes without one of these
@@ -11,7 +11,7 @@ _DATA = b"data: "
 _EVENT = b"event:"
 
 
-class SseEvent(Struct, frozen=True, gc=False):
+class SseEvent(Leaf):
     """One event. `raw` includes the empty line that ends it."""
 
     raw: bytes

@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.domain.value import Leaf
 
 Span = tuple[int, int]
 Edit = tuple[int, int, bytes]  # start, end, replacement
@@ -24,7 +25,7 @@ _TEXT = msgspec.json.Decoder(str)
 _CHEAP_COPY_BYTES = 16 * 1024  # up to here a copy costs less than a view that saves it
 
 
-class TopLevel(Struct, frozen=True, gc=False):
+class TopLevel(Leaf):
     """The fields of an object, each there once."""
 
     body: bytes

@@ -3,13 +3,12 @@
 import hmac
 from collections.abc import Mapping
 
-from msgspec import Struct
-
 from pointsman.domain.request import Caller
 from pointsman.domain.secret import Secret
+from pointsman.domain.value import Value
 
 
-class CallerKey(Struct, frozen=True):
+class CallerKey(Value):
     """One key that is known by its digest only: whom it stands for, and until when."""
 
     digest: Secret
@@ -20,7 +19,7 @@ class CallerKey(Struct, frozen=True):
 _NO_KEY = CallerKey(Secret("0" * 64), Caller(name="", scopes=frozenset()))  # a digest no key has
 
 
-class KeyRing(Struct, frozen=True):
+class KeyRing(Value):
     """All keys of a snapshot. A stolen configuration is worth nothing without the pepper."""
 
     pepper: Secret
@@ -36,7 +35,7 @@ class KeyRing(Struct, frozen=True):
         return f"KeyRing(keys={len(self.keys)})"
 
 
-class AdminToken(Struct, frozen=True):
+class AdminToken(Value):
     """The one token of the admin API, known by its digest only."""
 
     pepper: Secret

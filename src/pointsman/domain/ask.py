@@ -2,19 +2,18 @@
 
 import math
 
-from msgspec import Struct
-
 from pointsman.domain.conversation import Prefix, Session
 from pointsman.domain.holder import Holder
 from pointsman.domain.preferences import Demands
 from pointsman.domain.request import Caller, RequestFacts
 from pointsman.domain.snapshot import Snapshot
+from pointsman.domain.value import Leaf
 
 _EPOCH_S = 300  # how long a session keeps what it drew
 _OFFSET_DIGITS = 8  # of its key: so that not all of them draw again in the same moment
 
 
-class Ask(Struct, frozen=True, gc=False):
+class Ask(Leaf):
     """Who asks for what, and the configuration the request began with and keeps."""
 
     request_id: str

@@ -1,11 +1,11 @@
 """Which conversation a request belongs to, and how its prompt begins: digests only, never a word of it."""
 
-from msgspec import Struct
+from pointsman.domain.value import Leaf
 
 AUTO = "auto"  # the source of a session that nobody named
 
 
-class Session(Struct, frozen=True, gc=False):
+class Session(Leaf):
     """One conversation of one caller with one group."""
 
     key: str  # digest of caller, group and the conversation's id, in hexadecimal digits
@@ -23,7 +23,7 @@ class Session(Struct, frozen=True, gc=False):
         return self.has_begun or self.is_explicit
 
 
-class Prefix(Struct, frozen=True, gc=False):
+class Prefix(Leaf):
     """How a prompt begins, up to each boundary between its messages; both tuples are in the order of the text."""
 
     ends: tuple[bytes, ...]  # digest of everything up to there; the first one: tools and system prompt

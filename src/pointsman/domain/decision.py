@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from msgspec import Struct
-
 from pointsman.domain.target import ModelGroup, Target
+from pointsman.domain.value import Leaf, Value
 from pointsman.domain.view import Measured
 
 
@@ -149,14 +148,14 @@ class FinishReason(StrEnum):
     PERMISSION_DENIED = "permission_denied"
 
 
-class Excluded(Struct, frozen=True):
+class Excluded(Value):
     """One target and the rule that excluded it."""
 
     target_id: str
     rule: Exclusion
 
 
-class Spent(Struct, frozen=True, gc=False):
+class Spent(Leaf):
     """What a first attempt is expected to cost in adjusted price, for the budget of probes."""
 
     best_usd: float  # at the best target
@@ -164,7 +163,7 @@ class Spent(Struct, frozen=True, gc=False):
     probed: int | None = None  # index of the member that was picked because nobody had asked it for long; None: none
 
 
-class Effects(Struct, frozen=True):
+class Effects(Value):
     """State changes that a decision asks for; `exchange` applies them before any await, explain drops them."""
 
     claim_probe: bool = False  # the picked target is half-open: this attempt is its probe
@@ -175,7 +174,7 @@ class Effects(Struct, frozen=True):
 NO_EFFECTS = Effects()
 
 
-class Picked(Struct, frozen=True, gc=False):
+class Picked(Leaf):
     """The target that was chosen, and how."""
 
     target: Target
@@ -184,7 +183,7 @@ class Picked(Struct, frozen=True, gc=False):
     effects: Effects = NO_EFFECTS
 
 
-class Estimate(Struct, frozen=True, gc=False):
+class Estimate(Leaf):
     """What one candidate was expected to charge for the request."""
 
     input_tokens: int
@@ -201,7 +200,7 @@ NO_ESTIMATES: tuple[Estimate, ...] = ()
 NO_GATES: Mapping[str, float] = MappingProxyType({})
 
 
-class Scores(Struct, frozen=True, gc=False, omit_defaults=True):
+class Scores(Leaf, omit_defaults=True):
     """What a strategy compared, in the order of the candidates."""
 
     measured: tuple[Measured, ...]
@@ -209,7 +208,7 @@ class Scores(Struct, frozen=True, gc=False, omit_defaults=True):
     fallback: FallbackReason | None = None  # why the terms did not decide
 
 
-class PinUse(Struct, frozen=True, gc=False):
+class PinUse(Leaf):
     """The pin of a session in one decision."""
 
     outcome: AffinityOutcome
@@ -217,7 +216,7 @@ class PinUse(Struct, frozen=True, gc=False):
     binds: bool  # the session belongs to the picked target from now on; if served ones are recorded, once it has served
 
 
-class Decision(Struct, frozen=True, gc=False):
+class Decision(Leaf):
     """A pick, or the reasons why there is none."""
 
     group: ModelGroup
@@ -231,7 +230,7 @@ class Decision(Struct, frozen=True, gc=False):
     gates: Mapping[str, float] = NO_GATES  # by target id; of those that may be held back
 
 
-class AttemptRecord(Struct, frozen=True, gc=False):
+class AttemptRecord(Leaf):
     """One upstream call as the decision record shows it."""
 
     target_id: str

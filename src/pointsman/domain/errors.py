@@ -3,12 +3,12 @@
 import math
 from enum import Enum
 
-from msgspec import Struct
+from pointsman.domain.value import Value
 
 MAX_RETRY_AFTER_S = 60  # the OpenAI SDK gives up above 120 s, others ignore 60 s and more
 
 
-class ErrorRule(Struct, frozen=True):
+class ErrorRule(Value):
     """One row: how a kind of error looks in each dialect family."""
 
     status: int

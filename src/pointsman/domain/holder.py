@@ -1,9 +1,9 @@
 """Who keeps what later requests build on."""
 
-from msgspec import Struct
+from pointsman.domain.value import Value
 
 
-class Holder(Struct, frozen=True):
+class Holder(Value):
     """A target that keeps a response, a conversation, or the key to reasoning that only it can read."""
 
     state_key: str

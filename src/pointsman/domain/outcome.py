@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from msgspec import Struct
+from pointsman.domain.value import Leaf, Value
 
 
 class OutcomeClass(StrEnum):
@@ -21,7 +21,7 @@ class OutcomeClass(StrEnum):
     CALLER_GONE = "caller_gone"
 
 
-class Usage(Struct, frozen=True, gc=False):
+class Usage(Leaf):
     """Tokens as the provider counted them, the same in every dialect; None means it did not say."""
 
     input_tokens: int | None = None  # all of the request, whatever a cache did with them
@@ -32,7 +32,7 @@ class Usage(Struct, frozen=True, gc=False):
     cache_write_1h_tokens: int | None = None  # part of those: to be kept for an hour, at a price of its own
 
 
-class ProviderError(Struct, frozen=True):
+class ProviderError(Value):
     """What a provider said went wrong. The message is for the caller only: records never carry it."""
 
     message: str
@@ -48,7 +48,7 @@ class LimitedUnit(StrEnum):
     TOKENS = "tokens"
 
 
-class ToldLimit(Struct, frozen=True, gc=False):
+class ToldLimit(Leaf):
     """What a provider says is left of a limit."""
 
     unit: LimitedUnit
@@ -56,7 +56,7 @@ class ToldLimit(Struct, frozen=True, gc=False):
     reset_s: float  # until all of it is there again
 
 
-class Outcome(Struct, frozen=True, gc=False):
+class Outcome(Leaf):
     """One attempt, seen from its end. Times are seconds since the attempt began; None: never happened."""
 
     outcome_class: OutcomeClass

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from pointsman.domain.capability import Capability
+from pointsman.domain.value import Value
 from pointsman.domain.view import Signal
 
 DEFAULT_MAX_ATTEMPTS = 4  # a fourth failure in a row is an outage, not bad luck
@@ -29,21 +30,21 @@ class On429(StrEnum):
     RETRY_AFTER_ONLY = "retry_after_only"  # a pause for as long as the provider says; without a word only gates
 
 
-class PeerRule(Struct, frozen=True):
+class PeerRule(Value):
     """A ratio of bad ends that is surely above both pauses a target."""
 
     floor: float  # however good the others are
     times_peers: float  # of the median of the others; counts from three others on
 
 
-class Ejection(Struct, frozen=True):
+class Ejection(Value):
     """What keeps pauses from taking away more than the rest can carry."""
 
     max_share: float = 0.5  # of the traffic before the first pause: the other half can carry it
     overflow_below: float = 0.5  # widest gate of the live ones; below, paused ones get the rest
 
 
-class Cooldown(Struct, frozen=True):
+class Cooldown(Value):
     """What pauses a target, for how long, and how it comes back."""
 
     base_s: float = 30.0  # longer than a restart of a serving process; doubles up to the maximum (G-058)
@@ -72,7 +73,7 @@ MARKET = Cooldown(
 )
 
 
-class Retry(Struct, frozen=True):
+class Retry(Value):
     """How often one request may be sent, and what all requests of a group may spend on it."""
 
     max_attempts: int | None = None  # None: min(eligible targets + 1, DEFAULT_MAX_ATTEMPTS)
@@ -84,7 +85,7 @@ class Retry(Struct, frozen=True):
     max_wait_s: float = 10.0  # longest wait for a paused target while `on_all_unavailable` is auto
 
 
-class Timeouts(Struct, frozen=True, cache_hash=True):
+class Timeouts(Value, cache_hash=True):
     """Limits of one attempt, and of the whole request (`total_s`, `total_stream_s`)."""
 
     connect_s: float = 3.0  # TCP and TLS; three SYNs
@@ -96,7 +97,7 @@ class Timeouts(Struct, frozen=True, cache_hash=True):
     total_stream_s: float = 3600.0  # streams: idle is the guard, not the total (F-06)
 
 
-class Blend(Struct, frozen=True):
+class Blend(Value):
     """How the strategy `blend` weighs its scores; only their ratio matters (R-012)."""
 
     enabled: bool = True  # false is the kill switch: traffic is shared by weight
@@ -115,7 +116,7 @@ class Objective(StrEnum):
     BALANCED = "balanced"
 
 
-class P2c(Struct, frozen=True):
+class P2c(Value):
     """How the strategy `p2c` draws its two candidates."""
 
     enabled: bool = True  # false is the kill switch: traffic is shared by weight
@@ -149,7 +150,7 @@ class PinRecord(StrEnum):
     SELECTED = "selected"  # the one that was picked first, whether it answers or not
 
 
-class Affinity(Struct, frozen=True):
+class Affinity(Value):
     """How sessions stay on targets."""
 
     mode: AffinityMode = AffinityMode.OFF
@@ -163,7 +164,7 @@ class Affinity(Struct, frozen=True):
         return self.mode is not AffinityMode.PREFIX
 
 
-class Contract(Struct, frozen=True):
+class Contract(Value):
     """What every target of a group must have, whatever a request asks for. What is not known does not meet it."""
 
     require: frozenset[Capability] = frozenset()
@@ -172,7 +173,7 @@ class Contract(Struct, frozen=True):
     min_pass_rate: float | None = None
 
 
-class Scan(Struct, frozen=True):
+class Scan(Value):
     """What has to be known of a request before a target can be chosen: found from targets and policy at load time."""
 
     window_tokens: float = math.inf  # the smallest context window that is known
@@ -196,7 +197,7 @@ class Scan(Struct, frozen=True):
         ).settled()
 
 
-class Fallbacks(Struct, frozen=True):
+class Fallbacks(Value):
     """Names of groups that a request may turn to, in this order."""
 
     any_failure: tuple[str, ...] = ()
@@ -214,7 +215,7 @@ class Preset(StrEnum):
     REALTIME = "realtime"
 
 
-class SecondsWorth(Struct, frozen=True):
+class SecondsWorth(Value):
     """The price of one second, as a multiple of what a usual request of the group costs."""
 
     ttft: float  # of waiting for the first token
@@ -233,7 +234,7 @@ SECONDS_WORTH: Mapping[Preset, SecondsWorth] = MappingProxyType(
 DECODE_WORTH_RATIO = 0.1  # of a second before the first token, where only that is given: people read along
 
 
-class Market(Struct, frozen=True):
+class Market(Value):
     """How the strategy `market` turns time into money, and how far it trusts small differences."""
 
     enabled: bool = True  # false is the kill switch: traffic is shared by weight
@@ -245,7 +246,7 @@ class Market(Struct, frozen=True):
     probe_spend_ratio: float = 0.01  # of an hour's adjusted price: the most that such requests may cost beyond the best
 
 
-class RoutingPolicy(Struct, frozen=True):
+class RoutingPolicy(Value):
     """Everything about a group that is not a target."""
 
     strategy: str

@@ -2,9 +2,8 @@
 
 from enum import StrEnum
 
-from msgspec import Struct
-
 from pointsman.domain.capability import Capability
+from pointsman.domain.value import Value
 
 
 class Sort(StrEnum):
@@ -13,7 +12,7 @@ class Sort(StrEnum):
     PRICE = "price"
 
 
-class MaxPrice(Struct, frozen=True):
+class MaxPrice(Value):
     """The most that may be charged; None: any price, also one that nobody knows."""
 
     prompt: float | None = None  # USD per million tokens
@@ -21,7 +20,7 @@ class MaxPrice(Struct, frozen=True):
     request: float | None = None  # USD
 
 
-class Preferences(Struct, frozen=True, cache_hash=True):
+class Preferences(Value, cache_hash=True):
     """All defaults: none. Names of providers are compared with `names`."""
 
     order: tuple[str, ...] = ()  # these first, in this order
@@ -56,7 +55,7 @@ class Preferences(Struct, frozen=True, cache_hash=True):
 NO_PREFERENCES = Preferences()
 
 
-class Demands(Struct, frozen=True, cache_hash=True):
+class Demands(Value, cache_hash=True):
     """All that hard filters read of a request beyond its dialect."""
 
     needs: tuple[Capability, ...] = ()

@@ -2,14 +2,13 @@
 
 from enum import StrEnum
 
-from msgspec import Struct
-
 from pointsman.domain.outcome import Usage
+from pointsman.domain.value import Value
 
 _MILLION = 1e6
 
 
-class Rates(Struct, frozen=True):
+class Rates(Value):
     """USD per million tokens, by disjoint kinds of tokens."""
 
     input: float  # neither read from a cache nor written to one
@@ -18,14 +17,14 @@ class Rates(Struct, frozen=True):
     cache_write: float
 
 
-class Tier(Struct, frozen=True):
+class Tier(Value):
     """Other rates for long requests: they hold for all tokens of one whose input is longer."""
 
     above_tokens: int
     rates: Rates
 
 
-class Price(Struct, frozen=True):
+class Price(Value):
     """The list price of one provider for one model. All zeros is known, and free."""
 
     rates: Rates

@@ -2,11 +2,10 @@
 
 from enum import StrEnum
 
-from msgspec import Struct
-
 from pointsman.domain.capability import Capability
 from pointsman.domain.conversation import Session
 from pointsman.domain.preferences import Preferences
+from pointsman.domain.value import Leaf, Value
 
 
 class Dialect(StrEnum):
@@ -34,7 +33,7 @@ class Script(StrEnum):
     CJK = "cjk"
 
 
-class Caller(Struct, frozen=True):
+class Caller(Value):
     """Who asks. The name scopes sessions, limits and evidence; it is never a credential."""
 
     name: str
@@ -43,7 +42,7 @@ class Caller(Struct, frozen=True):
     policy: Preferences | None = None  # which targets may serve it; None: any
 
 
-class RequestFacts(Struct, frozen=True, gc=False):
+class RequestFacts(Leaf):
     """Scalars derived once from a parsed request. No text: records and traces show this as it is."""
 
     dialect: Dialect

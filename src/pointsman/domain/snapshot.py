@@ -3,17 +3,16 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from msgspec import Struct
-
 from pointsman.domain.access import KeyRing
 from pointsman.domain.policy import Timeouts
 from pointsman.domain.request import Caller, Scope
 from pointsman.domain.target import ModelGroup, Provider
+from pointsman.domain.value import Value
 
 NO_GROUPS: Mapping[str, ModelGroup] = MappingProxyType({})
 
 
-class Snapshot(Struct, frozen=True):
+class Snapshot(Value):
     """Immutable and swapped as a whole."""
 
     config_version: int

@@ -2,13 +2,12 @@
 
 from enum import StrEnum
 
-from msgspec import Struct
-
 from pointsman.domain.policy import RoutingPolicy, Timeouts
 from pointsman.domain.price import Price
 from pointsman.domain.request import Dialect
 from pointsman.domain.secret import Secret
 from pointsman.domain.traits import Traits
+from pointsman.domain.value import Value
 
 
 class Terminator(StrEnum):
@@ -25,7 +24,7 @@ class KeyStyle(StrEnum):
     X_API_KEY = "x_api_key"  # `x-api-key: KEY`
 
 
-class Origin(Struct, frozen=True):
+class Origin(Value):
     """Scheme, host and port: what a credential is bound to."""
 
     scheme: str
@@ -44,7 +43,7 @@ class Origin(Struct, frozen=True):
         return host if self.port == default else f"{host}:{self.port}"
 
 
-class Provider(Struct, frozen=True, eq=False):
+class Provider(Value, eq=False):
     """One account at one origin. Equal only to itself, so that what is derived from it can be kept beside it."""
 
     name: str
@@ -60,7 +59,7 @@ class Provider(Struct, frozen=True, eq=False):
     counts_tokens: bool = False  # of Messages requests, without answering them
 
 
-class Limits(Struct, frozen=True):
+class Limits(Value):
     """What may be sent to one target at most, whatever it could take; None: no limit."""
 
     max_concurrent: int | None = None  # requests in flight
@@ -68,7 +67,7 @@ class Limits(Struct, frozen=True):
     max_tpm: int | None = None  # tokens per minute, input and output
 
 
-class Target(Struct, frozen=True, eq=False):
+class Target(Value, eq=False):
     """One place a request can be sent: a provider account plus an upstream model. Equal only to itself."""
 
     id: str  # "provider/upstream_model", the public name
@@ -83,7 +82,7 @@ class Target(Struct, frozen=True, eq=False):
     flagged: bool = False  # its model does far worse than it should, by the benchmark in the configuration
 
 
-class Member(Struct, frozen=True):
+class Member(Value):
     """A target as part of one group."""
 
     target: Target
@@ -92,7 +91,7 @@ class Member(Struct, frozen=True):
     shares_space: bool = True  # False: its embeddings cannot be compared with those of the group's first target
 
 
-class ModelGroup(Struct, frozen=True, eq=False):
+class ModelGroup(Value, eq=False):
     """The name a caller asks for. Equal only to itself: a reloaded group is another one."""
 
     name: str

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from msgspec import Struct
-
 from pointsman.domain.capability import Capability
+from pointsman.domain.value import Value
 
 NONE_KNOWN: Mapping[Capability, bool] = MappingProxyType({})
 
 
-class Traits(Struct, frozen=True):
+class Traits(Value):
     """None, and a capability that is not there: not known, which is neither yes nor no."""
 
     capabilities: Mapping[Capability, bool] = NONE_KNOWN

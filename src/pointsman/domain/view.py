@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from msgspec import Struct
+from pointsman.domain.value import Leaf, Value
 
 TYPICAL_INPUT_TOKENS = 1_000  # what latencies and scores are shown for
 TYPICAL_OUTPUT_TOKENS = 200
@@ -47,7 +47,7 @@ class Signal(StrEnum):
     MONEY = "money"
 
 
-class Measured(Struct, frozen=True, gc=False, omit_defaults=True):
+class Measured(Leaf, omit_defaults=True):
     """What was measured of one target, as far as the strategy reads it; None: not read, or not known."""
 
     in_flight: int
@@ -70,7 +70,7 @@ class Measured(Struct, frozen=True, gc=False, omit_defaults=True):
     rate_limited_error: float = 0.0  # of rate_limited_ratio
 
 
-class TargetView(Struct, frozen=True):
+class TargetView(Value):
     """Numbers `decide()` may use. Reading one changes nothing."""
 
     breaker: Breaker = Breaker.CLOSED
@@ -90,7 +90,7 @@ class TargetView(Struct, frozen=True):
         return self.breaker is Breaker.CLOSED and self.gate == 1.0
 
 
-class MarketView(Struct, frozen=True, eq=False, weakref=True):
+class MarketView(Value, eq=False, weakref=True):
     """What a group's requests are like, as of its latest tick. Equal only to itself: what follows is kept beside it."""
 
     input_tokens: float = float(TYPICAL_INPUT_TOKENS)  # of a mean request
@@ -98,7 +98,7 @@ class MarketView(Struct, frozen=True, eq=False, weakref=True):
     median_input_tokens: float = float(TYPICAL_INPUT_TOKENS)
 
 
-class ProbeView(Struct, frozen=True, gc=False):
+class ProbeView(Leaf):
     """Which members nobody has asked for too long, and what asking them has cost; sums are those of the last hour."""
 
     due: tuple[int, ...] = ()  # indexes of members, the longest unasked first
@@ -110,7 +110,7 @@ class ProbeView(Struct, frozen=True, gc=False):
     extra_usd: float = 0.0  # what probes cost beyond the best
 
 
-class GroupView(Struct, frozen=True):
+class GroupView(Value):
     """One group at one instant; both tuples follow the order of the group's members."""
 
     is_calm: bool  # every target is
@@ -122,7 +122,7 @@ class GroupView(Struct, frozen=True):
     probes: ProbeView = ProbeView()
 
 
-class LengthView(Struct, frozen=True, gc=False):
+class LengthView(Leaf):
     """How long one request is expected to be, in tokens."""
 
     input_tokens: tuple[int, ...]  # by the group's members: each model has a tokenizer of its own

@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import Protocol, cast
 
 import httptools
-from msgspec import Struct
 
+from pointsman.domain.value import Value
 from pointsman.http1.limits import AttemptLimits, UpstreamLimits, Watchdog
 from pointsman.http1.response_head import HEAD_END, ResponseHead, read_response_head
 
@@ -29,7 +29,7 @@ class WireFault(StrEnum):
     TIMEOUT_TOTAL = "timeout_total"
 
 
-class WireFailure(Struct, frozen=True):
+class WireFailure(Value):
     """A fault and how far the answer had come."""
 
     fault: WireFault
@@ -194,8 +194,10 @@ class UpstreamConnection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         end = self._head.find(HEAD_END, self._head_at)
-        raw, self._head_at = self._head[self._head_at : end + 2], end + 4
-        head = read_response_head(self._parser.get_status_code(), raw, self._limits) if end >= 0 else None
+        head = None
+        if end >= 0:
+            raw, self._head_at = self._head[self._head_at : end + 2], end + 4
+            head = read_response_head(self._parser.get_status_code(), raw, self._limits)
         if head is None:
             self.fail(WireFault.PROTOCOL)
         elif head.status < 200:

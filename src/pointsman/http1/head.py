@@ -6,9 +6,8 @@ bare CR or LF, no leading zeros in lengths, one framing header at most, one Host
 
 import re
 
-from msgspec import Struct
-
 from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.domain.value import Leaf
 from pointsman.http1.header_block import SOUND_LINES, HeaderBlock
 
 MAX_HEAD_BYTES = 32 * 1024
@@ -25,7 +24,7 @@ _SINGLE = tuple(
 )
 
 
-class RequestHead(Struct, frozen=True, gc=False):
+class RequestHead(Leaf):
     """A request head that passed every rule."""
 
     method: str

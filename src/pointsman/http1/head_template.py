@@ -6,8 +6,7 @@ checked again when the bytes are the same.
 
 import re
 
-from msgspec import Struct
-
+from pointsman.domain.value import Leaf
 from pointsman.http1.head import MAX_HEAD_BYTES, RequestHead
 
 _LENGTH_VALUE = re.compile(rb"\r\ncontent-length: ([0-9]+)\r\n")
@@ -15,7 +14,7 @@ _MAX_DIGITS = 15  # as in the grammar of heads
 _ZERO = ord("0")
 
 
-class HeadTemplate(Struct, frozen=True, gc=False):
+class HeadTemplate(Leaf):
     """A sound head, cut where the value of its Content-Length stands."""
 
     head: RequestHead
@@ -29,8 +28,10 @@ class HeadTemplate(Struct, frozen=True, gc=False):
             return None
         start = len(before)
         end = data.find(b"\r", start, start + _MAX_DIGITS + 1)
+        if end < start:
+            return None
         digits, after = data[start:end], self.after
-        if end < 0 or not digits.isdigit() or (digits[0] == _ZERO and end > start + 1):
+        if not digits.isdigit() or (digits[0] == _ZERO and end > start + 1):
             return None
         if not data.startswith(after, end):
             return None

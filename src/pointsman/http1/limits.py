@@ -3,12 +3,12 @@
 from asyncio import AbstractEventLoop, TimerHandle
 from typing import Protocol
 
-from msgspec import Struct
+from pointsman.domain.value import Value
 
 KIB = 1024
 
 
-class EdgeLimits(Struct, frozen=True):
+class EdgeLimits(Value):
     """Caps of the caller side (reliability.md 3.4, 2-5); the first two are keys of the configuration."""
 
     body_bytes: int
@@ -30,7 +30,7 @@ class EdgeLimits(Struct, frozen=True):
         return self.body_base_s + (length or self.body_bytes) / self.body_min_bytes_per_s
 
 
-class UpstreamLimits(Struct, frozen=True):
+class UpstreamLimits(Value):
     """Caps of the upstream side (reliability.md 3.4, 8)."""
 
     head_bytes: int = 32 * KIB
@@ -42,7 +42,7 @@ class UpstreamLimits(Struct, frozen=True):
     held_bytes: int = KIB * KIB  # events held back until the first content
 
 
-class AttemptLimits(Struct, frozen=True):
+class AttemptLimits(Value):
     """How long one exchange with an upstream may take for what."""
 
     connect_s: float

@@ -4,13 +4,12 @@ import asyncio
 import logging
 import socket
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from email.utils import formatdate
-from typing import Protocol, cast
-
-from msgspec import Struct
+from typing import Any, Protocol, cast
 
 from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.domain.value import Leaf
 from pointsman.http1.head import RequestHead
 from pointsman.http1.limits import EdgeLimits, Watchdog
 from pointsman.http1.reply import Reply
@@ -22,7 +21,7 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _NEVER = float("inf")
 
 
-class Request(Struct, frozen=True, gc=False):
+class Request(Leaf):
     """A complete request."""
 
     head: RequestHead
@@ -62,7 +61,7 @@ class EdgeServer:
         self.check(0.0)
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: EdgeConnection(self, loop), host, port, backlog=1024)
-        for listening in self._server.sockets:  # accepted ones inherit it
+        for listening in _sockets(self._server):  # accepted ones inherit it
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.limits.send_buffer_bytes)
         self.watchdog.watch(self)
 
@@ -71,7 +70,7 @@ class EdgeServer:
         """The bound port, also when port 0 was asked for."""
         if self._server is None:
             raise RuntimeError("the edge has not been started")
-        return int(self._server.sockets[0].getsockname()[1])
+        return int(_sockets(self._server)[0].getsockname()[1])
 
     def check(self, now: float) -> None:
         """Watchdog: one Date header a second is enough for everybody."""
@@ -239,12 +238,15 @@ class EdgeConnection(asyncio.Protocol):
 
     def _take_next(self) -> None:
         """The request that was sent ahead, if there is one; more are read only once there is room for them."""
-        if self._reply is not None or self._lingered_bytes >= 0 or self._transport.is_closing():
+        if self._is_busy() or self._lingered_bytes >= 0 or self._transport.is_closing():
             return
         if self._reader.held_bytes:
             self._read(b"")
-        if self._reply is None or self._reader.held_bytes <= self._limits.pipelined_bytes:
+        if not self._is_busy() or self._reader.held_bytes <= self._limits.pipelined_bytes:
             self._transport.resume_reading()
+
+    def _is_busy(self) -> bool:
+        return self._reply is not None
 
     # --- handling
 
@@ -322,6 +324,11 @@ class EdgeConnection(asyncio.Protocol):
             self._unsent_bytes, self._write_due_at = unsent, now + self._limits.write_idle_s
         else:
             self._transport.abort()
+
+
+def _sockets(server: Any) -> Sequence[socket.socket]:
+    """Where a server listens: uvloop has a list of them, asyncio a tuple, and compiled code insists on its types."""
+    return cast("Sequence[socket.socket]", server.sockets)
 
 
 def _is_local(transport: asyncio.BaseTransport) -> bool:

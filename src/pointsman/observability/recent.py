@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from msgspec import Struct
-
+from pointsman.domain.value import Leaf, Value
 from pointsman.observability.decision_log import DecisionRecord
 
 MAX_BYTES = 32 << 20  # as JSON, and about as much in memory: what a gateway can spare, whatever the records look like
@@ -17,7 +16,7 @@ MAX_LOOKED_AT = 10_000  # records per page: some milliseconds, in which nobody e
 Wanted = Callable[[DecisionRecord], bool]
 
 
-class Batch(Struct, frozen=True, gc=False):
+class Batch(Leaf):
     """The records of one tick, oldest first."""
 
     first: int  # number of its first record since the start
@@ -25,7 +24,7 @@ class Batch(Struct, frozen=True, gc=False):
     size_bytes: int  # of its JSON
 
 
-class Page(Struct, frozen=True):
+class Page(Value):
     """What was found, newest first, and where to go on looking; None: there is nothing older."""
 
     records: list[DecisionRecord]

@@ -2,11 +2,10 @@
 
 import asyncio
 
-from msgspec import Struct
-
 from pointsman.dialects.codec import Codec
 from pointsman.domain.outcome import Outcome, OutcomeClass, ProviderError, ToldLimit, Usage
 from pointsman.domain.ports import Clock
+from pointsman.domain.value import Value
 from pointsman.http1.client import WireFailure, WireFault
 from pointsman.http1.limits import UpstreamLimits
 from pointsman.http1.reply import ReadFlow
@@ -20,7 +19,7 @@ OK = 200
 _SERVED = OutcomeClass.OK  # an attribute of an enumeration is searched for each time
 
 
-class Fault(Struct, frozen=True):
+class Fault(Value):
     """Why an answer is no success."""
 
     outcome_class: OutcomeClass

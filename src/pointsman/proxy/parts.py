@@ -1,8 +1,7 @@
 """The parts of the data plane that every request uses."""
 
-from msgspec import Struct
-
 from pointsman.domain.ports import Clock, Rng
+from pointsman.domain.value import Value
 from pointsman.http1.limits import UpstreamLimits
 from pointsman.proxy.live import Live
 from pointsman.proxy.recorder import Recorder
@@ -11,7 +10,7 @@ from pointsman.signals.holders import Holders
 from pointsman.upstream.client import Upstream
 
 
-class Parts(Struct, frozen=True, eq=False):
+class Parts(Value, eq=False):
     """Built once by `app.py`."""
 
     live: Live

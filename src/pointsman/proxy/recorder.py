@@ -6,11 +6,10 @@ tight loop costs a third of what the same work costs in the middle of a request.
 
 import logging
 
-from msgspec import Struct
-
 from pointsman.domain.decision import AttemptRecord, Decision, FinishReason
 from pointsman.domain.price import CostUnknown, why_unknown
 from pointsman.domain.request import Caller, RequestFacts
+from pointsman.domain.value import Leaf
 from pointsman.observability.decision_log import DecisionLog, DecisionNote, DecisionRecord
 from pointsman.observability.metrics import Metrics
 from pointsman.observability.times import rfc3339
@@ -21,7 +20,7 @@ log = logging.getLogger(__name__)
 CALLER_GONE_STATUS = 499  # nginx's number for it; never sent, since nobody is there to read it
 
 
-class Ended(Struct, gc=False):
+class Ended(Leaf):
     """One request, at its end."""
 
     utc_s: float

@@ -4,11 +4,10 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import unquote
 
-from msgspec import Struct
-
 from pointsman.domain.access import KeyRing
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.request import Caller, Scope
+from pointsman.domain.value import Value
 from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
 from pointsman.http1.server import Request
@@ -32,7 +31,7 @@ _TEXT = b"content-type: text/plain; charset=utf-8\r\n"
 Serve = Callable[[Request, Reply, Caller], Awaitable[None]]
 
 
-class Route(Struct, frozen=True):
+class Route(Value):
     """What answers a path, and to whom. Nothing is public unless it says so."""
 
     methods: tuple[str, ...]

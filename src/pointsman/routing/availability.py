@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from msgspec import Struct
-
 from pointsman.domain.decision import Excluded, Exclusion
 from pointsman.domain.ports import Rng
 from pointsman.domain.target import Member, ModelGroup
+from pointsman.domain.value import Leaf
 from pointsman.domain.view import Breaker, GroupView, Limit, TargetView
 
 RULE_OF_LIMIT: Mapping[Limit, Exclusion] = MappingProxyType(
@@ -20,7 +19,7 @@ RULE_OF_LIMIT: Mapping[Limit, Exclusion] = MappingProxyType(
 )
 
 
-class Availability(Struct, frozen=True, gc=False):
+class Availability(Leaf):
     """Eligible members, told apart; `open` and `recovering` hold indexes of the group's members."""
 
     open: tuple[int, ...]  # take traffic

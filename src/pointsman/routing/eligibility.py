@@ -3,8 +3,6 @@
 Authority: what is configured, then the caller's key, then what the request needs, then what it prefers.
 """
 
-from msgspec import Struct
-
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import Excluded, Exclusion
 from pointsman.domain.derived import derived
@@ -12,6 +10,7 @@ from pointsman.domain.holder import Holder
 from pointsman.domain.preferences import Demands
 from pointsman.domain.request import Dialect
 from pointsman.domain.target import Member, ModelGroup
+from pointsman.domain.value import Value
 from pointsman.domain.view import LengthView
 from pointsman.routing.filters import abilities, fixed, preferred
 from pointsman.routing.filters.asked import Asked, HardFilter
@@ -36,7 +35,7 @@ _NO_DEMANDS = Demands()
 _OF_MANY_TEXTS = frozenset((Dialect.OPENAI_EMBEDDINGS, Dialect.OPENAI_COMPLETIONS))
 
 
-class Eligible(Struct, frozen=True):
+class Eligible(Value):
     """Indexes of the group's members that stay in, and the first rule that excluded each other one."""
 
     members: tuple[int, ...]

@@ -8,7 +8,7 @@ The asyncio driver and the virtual-time driver of the simulator run exactly this
 
 from typing import Protocol
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from pointsman.domain.ask import Ask
 from pointsman.domain.conversation import Session
@@ -27,6 +27,7 @@ from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, PinRecord
 from pointsman.domain.ports import Rng
 from pointsman.domain.price import cost_usd
 from pointsman.domain.target import ModelGroup, Target
+from pointsman.domain.value import Leaf, Value
 from pointsman.domain.view import GroupView, LengthView
 from pointsman.routing import affinity, eligibility, fallback, none_eligible, refusals, retry, unavailable
 from pointsman.routing.arrange import arranged
@@ -35,20 +36,20 @@ from pointsman.routing.router import NOBODY, decide, panic
 FREE_ATTEMPTS = 2  # the first one and a first failover; later ones are charged to the group's retry budget
 
 
-class Send(Struct, frozen=True, gc=False):
+class Send(Leaf):
     """Send one attempt to a target."""
 
     target: Target
     is_probe: bool
 
 
-class Wait(Struct, frozen=True):
+class Wait(Value):
     """Do nothing until then, and call `resume`."""
 
     until: float  # monotonic seconds
 
 
-class Finish(Struct, frozen=True):
+class Finish(Value):
     """The request is over. `error` is None when an answer reached the caller, complete or broken, or nobody waits."""
 
     reason: FinishReason

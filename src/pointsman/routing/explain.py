@@ -3,8 +3,6 @@
 import math
 from typing import Protocol
 
-from msgspec import Struct
-
 from pointsman.domain.ask import Ask
 from pointsman.domain.conversation import Session
 from pointsman.domain.decision import Decision, DecisionMode, Effects
@@ -13,13 +11,14 @@ from pointsman.domain.outcome import Usage
 from pointsman.domain.ports import Rng
 from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import ModelGroup, Target
+from pointsman.domain.value import Value
 from pointsman.domain.view import GroupView, LengthView
 from pointsman.routing import explanation, resolve
 from pointsman.routing.exchange import Exchange, Finish, Send, Wait
 from pointsman.routing.router import decide
 
 
-class Refusal(Struct, frozen=True):
+class Refusal(Value):
     """The error that the caller would get."""
 
     status: int
@@ -27,7 +26,7 @@ class Refusal(Struct, frozen=True):
     message: str
 
 
-class Explained(Struct, frozen=True, kw_only=True):
+class Explained(Value, kw_only=True):
     """The first thing that would happen to a request, and why."""
 
     action: str  # send | wait | refuse

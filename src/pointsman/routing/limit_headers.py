@@ -5,9 +5,8 @@ import re
 from collections.abc import Callable, Iterator
 from email.utils import mktime_tz
 
-from msgspec import Struct
-
 from pointsman.domain.outcome import LimitedUnit, ToldLimit
+from pointsman.domain.value import Value
 
 MARK = b"-ratelimit-"  # in every name below, and in those of no other header
 
@@ -29,7 +28,7 @@ _UNITS = {
 _FORMS = (b"x-ratelimit-%(part)b-%(unit)b", b"anthropic-ratelimit-%(unit)b-%(part)b")
 
 
-class _Names(Struct, frozen=True):
+class _Names(Value):
     """The headers of one limit."""
 
     unit: LimitedUnit

@@ -1,11 +1,10 @@
 """What a provider's answer means: status and error code to outcome class."""
 
-from msgspec import Struct
-
 from pointsman.domain.outcome import OutcomeClass, ProviderError
+from pointsman.domain.value import Value
 
 
-class Verdict(Struct, frozen=True):
+class Verdict(Value):
     """A class, and whether the provider's own code proves it."""
 
     outcome_class: OutcomeClass

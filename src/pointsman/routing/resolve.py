@@ -53,7 +53,8 @@ def names_for(caller: Caller, snapshot: Snapshot) -> Collection[str]:
     allowed, groups = caller.groups, snapshot.groups
     if allowed is None:
         return groups
-    return [name for name, group in groups.items() if group.name in allowed] + sorted(allowed & snapshot.direct.keys())
+    listed = sorted(allowed.intersection(snapshot.direct))
+    return [name for name, group in groups.items() if group.name in allowed] + listed
 
 
 def unknown_model(name: str, known: Iterable[str]) -> GatewayError:

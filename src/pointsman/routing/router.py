@@ -6,7 +6,7 @@ The steps, each in its own file: 1 resolve (before this call), 2 tier, 3 eligibi
 
 from collections.abc import Sequence
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import (
@@ -24,6 +24,7 @@ from pointsman.domain.decision import (
 from pointsman.domain.derived import derived
 from pointsman.domain.ports import Rng
 from pointsman.domain.target import ModelGroup, Target
+from pointsman.domain.value import Value
 from pointsman.domain.view import TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS, GroupView, LengthView
 from pointsman.routing import affinity, availability, costs, eligibility
 from pointsman.routing.scorers import Contest, Scorer, Verdict
@@ -94,7 +95,7 @@ def _only(
     return Decision(group, Picked(target, mode, 1.0, effects), (target.id,), (1.0,), excluded)
 
 
-class _Field(Struct, frozen=True):
+class _Field(Value):
     """The candidates of a group, as its strategy sees them."""
 
     group: ModelGroup

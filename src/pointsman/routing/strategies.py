@@ -3,18 +3,19 @@
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from pointsman.domain.decision import DecisionMode, Estimate
 from pointsman.domain.policy import MARKET, STRICT, AffinityMode, Cooldown, Detail, RoutingPolicy
 from pointsman.domain.target import Target
+from pointsman.domain.value import Value
 from pointsman.domain.view import Signal
 from pointsman.routing import costs
 from pointsman.routing.pickers import PICKERS, Picker
 from pointsman.routing.scorers import SCORERS, Scorer
 
 
-class Strategy(Struct, frozen=True):
+class Strategy(Value):
     """What a name stands for."""
 
     pick: Picker

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from pointsman.domain.decision import Decision, Exclusion
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.policy import OnAllUnavailable
+from pointsman.domain.value import Value
 from pointsman.domain.view import GroupView, PauseCause
 from pointsman.routing.availability import RULE_OF_LIMIT
 
@@ -18,19 +17,19 @@ _MAY_BE_OVER = frozenset((PauseCause.FAULTS, PauseCause.OUTLIER))  # before the 
 _OUR_FAULT = frozenset((PauseCause.CREDENTIAL, PauseCause.MISSING))
 
 
-class WaitUntil(Struct, frozen=True):
+class WaitUntil(Value):
     """The soonest return is near enough."""
 
     at: float  # monotonic seconds
 
 
-class TryAnyway(Struct, frozen=True):
+class TryAnyway(Value):
     """Paused for faults, which may be over: better than a refusal."""
 
     index: int  # of the group's member
 
 
-class Refuse(Struct, frozen=True):
+class Refuse(Value):
     """Nothing can be done in time."""
 
     error: GatewayError

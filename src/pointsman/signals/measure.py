@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from pointsman.domain.usual import usual_ttft_s, usual_unary_s
+from pointsman.domain.value import Leaf
 from pointsman.domain.view import TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS, Measured, Signal
 from pointsman.signals.overdue import NONE_OVERDUE, Overdue, overdue
 from pointsman.signals.quotes import quoted
@@ -20,7 +19,7 @@ _UNKNOWN = Tracks()  # of a target that was never used; never fed
 _LOAD_ALONE = frozenset((Signal.IN_FLIGHT,))
 
 
-class _Times(Struct, frozen=True, gc=False):
+class _Times(Leaf):
     """Seconds that are to be expected; None: nothing was learned, or nobody asks."""
 
     ttft_s: float | None = None

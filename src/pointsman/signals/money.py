@@ -6,10 +6,9 @@ How fast it writes, and what its failed attempts cost: time until a failure, tim
 import math
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.usual import DECODE_TOKENS_PER_S
+from pointsman.domain.value import Leaf
 from pointsman.signals.decayed_mean import DecayedMean
 
 _HALF_LIFE_S = 300.0  # the last minutes count the most
@@ -32,14 +31,14 @@ _FAULTS = frozenset(
 )
 
 
-class Decode(Struct, frozen=True, gc=False):
+class Decode(Leaf):
     """A speed of writing, and how well it is known."""
 
     tps: float
     error: float  # standard error of ln(tps)
 
 
-class Losses(Struct, frozen=True, gc=False):
+class Losses(Leaf):
     """What a failed attempt costs on average."""
 
     fault_s: float

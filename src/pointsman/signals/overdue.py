@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from itertools import islice
 
-from msgspec import Struct
-
+from pointsman.domain.value import Leaf
 from pointsman.signals.slowness import patient_s
 from pointsman.signals.target_state import Lease
 
@@ -14,7 +13,7 @@ _WEIGHT = 0.5  # of each overdue attempt
 _MAX_LOOKED_AT = 64  # by then the target is 33 times as slow: more of them change nothing, and cost time
 
 
-class Overdue(Struct, frozen=True, gc=False):
+class Overdue(Leaf):
     """How many, and how long they have been waited for on average."""
 
     count: int = 0

@@ -6,11 +6,10 @@ closed -> open (paused until a deadline) -> half_open (one probe) -> closed, or 
 import math
 from collections import Counter
 
-from msgspec import Struct
-
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import Cooldown, On429
 from pointsman.domain.ports import Rng
+from pointsman.domain.value import Value
 from pointsman.domain.view import Breaker, PauseCause
 from pointsman.signals.evidence import CallerEvidence
 from pointsman.signals.slow_start import SlowStart
@@ -23,7 +22,7 @@ _INSIDE = frozenset(
 _MAX_LEVEL = 16  # far past any cap, and 2**16 is still a sane number
 
 
-class Attempt(Struct, frozen=True):
+class Attempt(Value):
     """The circumstances of one finished attempt."""
 
     caller: str

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
+from pointsman.domain.value import Value
 from pointsman.domain.view import RARE_RATIO
 from pointsman.signals.two_tracks import Sums, TwoTracks
 
 
-class Ratio(Struct, frozen=True):
+class Ratio(Value):
     """One kind of bad end. Masses are attempts of a typical peer that everyone starts out with."""
 
     slow_half_life_s: float = 300.0

@@ -1,11 +1,11 @@
 """The gate of a target that has just recovered: it widens from a tenth to all within some seconds (pure)."""
 
-from msgspec import Struct
+from pointsman.domain.value import Value
 
 FIRST_GATE = 0.1
 
 
-class SlowStart(Struct, frozen=True):
+class SlowStart(Value):
     """Began at a time, and lasts so long."""
 
     began_at: float  # monotonic seconds

@@ -2,10 +2,9 @@
 
 import math
 
-from msgspec import Struct
-
 from pointsman.domain.outcome import LimitedUnit, Outcome, OutcomeClass, ToldLimit
 from pointsman.domain.target import Limits
+from pointsman.domain.value import Leaf
 from pointsman.domain.view import Limit
 from pointsman.signals.backoff import Backoff
 from pointsman.signals.hard_limits import HardLimits
@@ -14,7 +13,7 @@ from pointsman.signals.traffic_cap import TrafficCap, beyond
 MIN_GATE = 0.02  # what is learned may be wrong, and only traffic can tell
 
 
-class Gate(Struct, frozen=True, gc=False):
+class Gate(Leaf):
     """Probability of being admitted; 0: `limit` excludes the target until then."""
 
     value: float = 1.0

@@ -2,12 +2,12 @@
 
 import math
 
-from msgspec import Struct
+from pointsman.domain.value import Leaf
 
 _MIN_WEIGHT = 1e-9  # below this nothing is left to divide by: only the prior counts
 
 
-class Sums(Struct, frozen=True, gc=False):
+class Sums(Leaf):
     """What is left of the samples at some time: their weight and their weighted sum, on both tracks."""
 
     slow_weight: float = 0.0

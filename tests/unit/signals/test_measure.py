@@ -20,17 +20,16 @@ STREAM, UNARY = builders.facts(stream=True), builders.facts()
 USAGE = Usage(input_tokens=1_000, output_tokens=200)
 
 
-class MeasuredState(TargetState):
+def remembered() -> TargetState:
     """A target whose tracks are kept."""
+    target = TargetState()
+    target.tracks = Tracks()
+    return target
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.tracks: Tracks = Tracks()
 
-
-def state(*times_s: float, stream: bool = True, failed: int = 0) -> MeasuredState:
+def state(*times_s: float, stream: bool = True, failed: int = 0) -> TargetState:
     """A target that has answered so often, each time with a prompt of usual length."""
-    target = MeasuredState()
+    target = remembered()
     facts = STREAM if stream else UNARY
     for time_s in times_s:
         served = builders.outcome(status=200, ttfb_s=time_s, ttft_s=time_s, duration_s=time_s, usage=USAGE)
@@ -164,7 +163,7 @@ def test_rate_limits_of_a_target_that_was_never_used_are_rare() -> None:
     assert measured([None], BY_RATE_LIMITS, NOW)[0].rate_limited_ratio == pytest.approx(RARE_RATIO)
 
 
-def limited(times: int) -> MeasuredState:
+def limited(times: int) -> TargetState:
     """A target that has refused so many requests."""
     target = state()
     target.tracks.rate_limits = RATE_LIMITS.new()

@@ -40,7 +40,7 @@ def built(
     headers: dict[bytes, bytes] | None = None,
     *,
     stream: bool = False,
-    allowed: tuple[bytes, ...] = OpenAIChat.passed_on,
+    allowed: tuple[bytes, ...] = OpenAIChat().passed_on,
 ) -> bytes:
     lines = [b"%b: %b\r\n" % field for field in (headers or {}).items()]
     return build(provider, "/chat/completions", BODY, stream, HeaderBlock(b"\r\n" + b"".join(lines)), allowed)

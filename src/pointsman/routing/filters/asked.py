@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 
-from msgspec import Struct
-
 from pointsman.domain.decision import Exclusion
 from pointsman.domain.policy import RoutingPolicy
 from pointsman.domain.preferences import Demands
 from pointsman.domain.request import Dialect
 from pointsman.domain.target import Member
+from pointsman.domain.value import Value
 
 
-class Asked(Struct, frozen=True):
+class Asked(Value):
     """A request, and the policy of the group it is for."""
 
     dialect: Dialect

@@ -9,12 +9,14 @@ and it stays bounded for a target that always fails. A never falls when a price,
 
 from collections.abc import Sequence
 
-from msgspec import Struct, structs
+from msgspec import structs
+
+from pointsman.domain.value import Leaf
 
 MAX_FAILING_RATIO = 0.99  # of attempts that fail or are refused: somebody has to answer in the end
 
 
-class Quote(Struct, frozen=True, gc=False):
+class Quote(Leaf):
     """The part of a target's adjusted price that does not depend on the request, in USD."""
 
     ttft_usd: float  # for an empty prompt

@@ -4,12 +4,11 @@ import math
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
-from msgspec import Struct
-
 from pointsman.domain.derived import derived
 from pointsman.domain.price import Price, estimate_usd
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.usual import DECODE_TOKENS_PER_S, PREFILL_TOKENS_PER_S, SETUP_S, usual_ttft_s
+from pointsman.domain.value import Value
 from pointsman.domain.view import RARE_RATIO, TYPICAL_INPUT_TOKENS, GroupView, MarketView, Measured
 from pointsman.routing.market import edge
 from pointsman.routing.market.adjusted import Quote, adjusted, capped
@@ -21,7 +20,7 @@ _LEAST_WAIT_S = 0.05  # an adjusted price counts as at least so long a wait: rat
 _USUAL_TTFT_S = usual_ttft_s(TYPICAL_INPUT_TOKENS)
 
 
-class Outlook(Struct, frozen=True):
+class Outlook(Value):
     """All tuples follow the order of the group's members."""
 
     worth: Worth

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from statistics import median
 
-from msgspec import Struct
-
 from pointsman.domain.policy import DECODE_WORTH_RATIO, SECONDS_WORTH, Market
 from pointsman.domain.price import Price, estimate_usd
+from pointsman.domain.value import Leaf
 
 _UNPRICED_USD = 0.0008  # a usual request to a cheap model: while no price is known, only the ratios below matter
 _LEAST_USD = 1e-5  # of a reference: with free models time must keep a value, else nothing would stop overload
@@ -16,7 +15,7 @@ _BROKEN = 0.5  # an answer that is no use is mostly asked for again
 _FLAG = 10.0  # more than any difference between prices: exploration only
 
 
-class Worth(Struct, frozen=True, gc=False):
+class Worth(Leaf):
     """All of it follows from what a usual request costs."""
 
     reference_usd: float

@@ -1,9 +1,9 @@
 """What a picker returns."""
 
-from msgspec import Struct
+from pointsman.domain.value import Leaf
 
 
-class Pick(Struct, frozen=True, gc=False):
+class Pick(Leaf):
     """The picked index, the share of each candidate, and what the picker wants to remember."""
 
     index: int

@@ -3,14 +3,13 @@
 from bisect import bisect_right
 from itertools import accumulate
 
-from msgspec import Struct
-
 from pointsman.domain.derived import derived
 from pointsman.domain.ports import Rng
+from pointsman.domain.value import Value
 from pointsman.routing.pickers.pick import Pick
 
 
-class _Odds(Struct, frozen=True):
+class _Odds(Value):
     shares: tuple[float, ...]  # of each candidate; they sum to 1
     bounds: tuple[float, ...]  # upper end of each candidate's slice of [0, total)
     last: int  # the last candidate with a slice at all

@@ -5,10 +5,9 @@ Ratios to the best, not places between best and worst: a gap of a millisecond mu
 
 from collections.abc import Callable, Sequence
 
-from msgspec import Struct
-
 from pointsman.domain.decision import DecisionMode, FallbackReason
 from pointsman.domain.policy import Blend
+from pointsman.domain.value import Leaf
 from pointsman.routing.scorers.contest import SCORE, Contest, Verdict, by_weight
 
 NEUTRAL = 0.5  # of what is not known: neither instant nor hopeless (R-015)
@@ -16,7 +15,7 @@ _MIN_SAMPLED_TARGETS = 2  # latencies of one target compare with nothing (R-031)
 _TIE = 1e-9  # closer scores differ by rounding only
 
 
-class _Ranking(Struct, frozen=True, gc=False):
+class _Ranking(Leaf):
     """Scores, those who share the lead, and those who are explored."""
 
     scores: tuple[float, ...]

@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping
 
-from msgspec import Struct
-
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import NO_EFFECTS, DecisionMode, Effects, Estimate, FallbackReason
 from pointsman.domain.policy import RoutingPolicy
 from pointsman.domain.target import ModelGroup
+from pointsman.domain.value import Leaf
 from pointsman.domain.view import GroupView, Measured
 
 SCORE = "score"  # the term that says how good a target is as a whole
 
 
-class Contest(Struct, frozen=True, gc=False):
+class Contest(Leaf):
     """The candidates of one decision; all tuples are in their order."""
 
     group: ModelGroup
@@ -52,7 +51,7 @@ class Contest(Struct, frozen=True, gc=False):
         return sum([seen.samples > 0 for seen in self.view.measured])
 
 
-class Verdict(Struct, frozen=True, gc=False):
+class Verdict(Leaf):
     """What the picker goes by."""
 
     weights: tuple[float, ...]  # to draw in proportion to

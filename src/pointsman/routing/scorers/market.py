@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from pointsman.domain.decision import NO_EFFECTS, DecisionMode, Effects, FallbackReason, Spent
 from pointsman.domain.derived import derived
 from pointsman.domain.target import ModelGroup
+from pointsman.domain.value import Value
 from pointsman.domain.view import ProbeView
 from pointsman.routing.market import edge
 from pointsman.routing.market.adjusted import PARTS, Parts, adjusted
@@ -19,7 +20,7 @@ _MAX_PROBES_RATIO = 0.05  # of an hour's requests
 _FREE_PROBES = 5.0  # usual requests that an hour's probes may cost at any rate: covers thin traffic
 
 
-class _Seats(Struct, frozen=True):
+class _Seats(Value):
     """What draws are made with, once per set of candidates."""
 
     encoded_ids: tuple[bytes, ...]
