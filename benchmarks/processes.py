@@ -81,7 +81,7 @@ def running(
     status: int = http.HTTPStatus.OK,
 ) -> Iterator[Child]:
     """The process for as long as the block runs, which begins when `path` has `status`; `core` None: on any core."""
-    paths = [str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+    paths = [os.environ.get("PYTHONPATH", ""), str(ROOT), str(ROOT / "src")]  # whoever calls may want the compiled core
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
     with tempfile.NamedTemporaryFile(prefix=f"bench-{name}-", suffix=".log") as log:
         with nullcontext() if core is None else pinned(core):  # inherited by every thread and process of the child

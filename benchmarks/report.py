@@ -54,6 +54,7 @@ class Machine(Struct, frozen=True):
     subject_core: int
     load_core: int
     python: str
+    core: str  # of the gateway: compiled or interpreted
     load_average_before: tuple[float, float, float]
     load_average_after: tuple[float, float, float]
     calibration_ms: Spread  # of a fixed piece of work on the core of the processes under test
@@ -146,6 +147,6 @@ def _machine_line(machine: Machine) -> str:
     speed = machine.calibration_ms
     return (
         f"machine: {machine.cores} cores (under test on {machine.subject_core}, mock and load on {machine.load_core}), "
-        f"Python {machine.python}, load average {before:.2f} -> {after:.2f}, "
+        f"Python {machine.python}, {machine.core} core, load average {before:.2f} -> {after:.2f}, "
         f"calibration {speed.median:.1f} ms ({speed.low:.1f}-{speed.high:.1f})\n"
     )

@@ -31,6 +31,7 @@ from benchmarks.processes import Child, ProcessError, free_ports, running
 from benchmarks.report import Machine, Result, rows_of, write
 from benchmarks.stats import spread
 from benchmarks.upstream import listen
+from pointsman.core import core
 
 GATE_FAILED = 1
 RUN_FAILED = 2
@@ -138,8 +139,8 @@ def run(options: Options) -> Result:
                 rows += rows_of(case, uvloop.run(run_case(case, site, options)))
         calibrations.append(_calibrate(cores))
     machine = Machine(
-        os.cpu_count() or 1, cores.subject, cores.load, platform.python_version(), load_average, os.getloadavg(),
-        spread(calibrations),
+        os.cpu_count() or 1, cores.subject, cores.load, platform.python_version(), core(), load_average,
+        os.getloadavg(), spread(calibrations),
     )  # fmt: skip
     return Result(rows, machine)
 

@@ -16,6 +16,7 @@ from pointsman.config.settings import Settings
 from pointsman.control.api import application
 from pointsman.control.server import AdminServer
 from pointsman.control.sources import Sources
+from pointsman.core import core
 from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.derived import forget_derived
 from pointsman.domain.outcome import LimitedUnit
@@ -172,6 +173,7 @@ class App:
         """What runs, since when, and what came of the last reload."""
         return {
             "version": __version__,
+            "core": core(),
             "uptime_s": round(self._clock.now() - self._started_at, 3),
             "draining": self.live.is_draining,
             **self._reloader.status(),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pointsman.core import core
 from pointsman.domain.target import ModelGroup
 from pointsman.testing import Chat, FakeProvider, Received, Status
 from pointsman.testing.wire import Reply, Wire, chat_request
@@ -308,6 +309,7 @@ def test_status_tells_what_runs_and_what_came_of_the_last_reload(run: Any, gatew
 
     assert (first["config_version"], first["last_reload"], first["draining"]) == (1, None, False)
     assert first["uptime_s"] >= 0
+    assert first["core"] == core()
     assert (changed["config_version"], changed["needs_restart"]) == (2, ["server.listen"])
     assert changed["last_reload"]["result"] == "ok"
     assert (refused["config_version"], refused["last_reload"]["result"]) == (2, "refused")

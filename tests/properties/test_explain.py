@@ -103,6 +103,7 @@ def contents(item: object, seen: frozenset[int] = frozenset()) -> Any:
     return {name: contents(getattr(item, name), within) for name in fields}
 
 
+@pytest.mark.interpreted
 @pytest.mark.req("X-13")
 @given(history=histories, body=st.sampled_from(BODIES), seed=st.integers(0, 2**32 - 1), later_s=st.floats(0.0, 400.0))
 @THOROUGH
@@ -118,6 +119,7 @@ def test_explaining_changes_nothing_and_says_the_same_again(
     assert first == second
 
 
+@pytest.mark.interpreted
 def test_the_comparison_sees_a_change() -> None:
     board, config, now = played(History("round_robin", [1.0, 1.0], [[]], [0.0], 0))
     before = contents(board)

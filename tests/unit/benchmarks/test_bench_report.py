@@ -20,7 +20,7 @@ from benchmarks.run import gateway_config, parse
 from benchmarks.stats import Spread, percentile, ratios, spread
 from pointsman.config.load import load
 
-MACHINE = Machine(2, 0, 1, "3.11.7", (0.5, 0, 0), (1.25, 0, 0), Spread(15.0, 14.0, 17.5))
+MACHINE = Machine(2, 0, 1, "3.11.7", "compiled", (0.5, 0, 0), (1.25, 0, 0), Spread(15.0, 14.0, 17.5))
 ROW = Row(
     "1 KB, c=64", "CPU per request", [], [100.0, 200.0, 90.0], [150.0, 260.0, 140.0], Spread(1.5, 1.3, 1.6), 42, 0.5
 )
@@ -113,7 +113,7 @@ def test_report_shows_medians_ratio_and_machine() -> None:
     text = written(result())
 
     assert "100.0    150.0  1.50 (1.30-1.60)" in text
-    assert "machine: 2 cores (under test on 0, mock and load on 1), Python 3.11.7, load average 0.50 -> 1.25" in text
+    assert "machine: 2 cores (under test on 0, mock and load on 1), Python 3.11.7, compiled core" in text
     assert "calibration 15.0 ms (14.0-17.5)" in text
 
 
