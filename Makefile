@@ -15,7 +15,8 @@ demo: $(VENV)/runtime ## three simulated providers behind a gateway, on :4000
 	@$(BIN)/pointsman demo $(ARGS)
 
 test: check clients test-compiled ## everything: checks, and end-to-end tests against real clients
-	$(COMPILED) pytest -q tests/integration tests/e2e
+	$(COMPILED) pytest -q -n 2 tests/integration
+	$(COMPILED) pytest -q tests/e2e
 
 # what a type checker believes, compiled code insists on: the tests of its packages run over both forms
 test-compiled: build/compiled ## the tests of the request path, over its compiled form
