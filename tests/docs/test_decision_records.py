@@ -32,6 +32,7 @@ from pointsman.routing import eligibility
 from pointsman.routing.outcomes import OUTCOME_BY_STATUS, verdict
 from pointsman.routing.retry import GOES_ON
 from pointsman.routing.router import standing
+from pointsman.routing.scorers import SCORE
 from pointsman.routing.strategies import STRATEGIES
 from pointsman.testing import builders
 from tests.docs import pages
@@ -78,7 +79,7 @@ def test_every_outcome_of_a_pin_is_documented() -> None:
     assert first_codes("Outcomes of a pin", "outcome") == list(AffinityOutcome)
 
 
-@pytest.mark.parametrize("strategy", [name for name, found in STRATEGIES.items() if found.score is not None])
+@pytest.mark.parametrize("strategy", [name for name, found in STRATEGIES.items() if found.score and not found.opinion])
 def test_terms_of_every_strategy_are_documented(strategy: str) -> None:
     (rows,) = [table for table in pages.tables(pages.section(PAGE, "`scores`")) if "strategy" in table[0]]
     group = builders.group("chat", "a/m", "b/m", strategy=strategy)
@@ -92,6 +93,13 @@ def test_terms_of_every_strategy_are_documented(strategy: str) -> None:
     documented = {pages.code(row["strategy"]): row["terms"].partition("; in fallback ") for row in rows}[strategy]
     assert pages.codes(documented[0]) == list(engaged[1].terms)
     assert pages.codes(documented[2] or documented[0]) == list(fresh[1].terms)
+
+
+@pytest.mark.parametrize("strategy", [name for name, found in STRATEGIES.items() if found.opinion])
+def test_strategy_that_asks_somebody_has_one_term(strategy: str) -> None:
+    (rows,) = [table for table in pages.tables(pages.section(PAGE, "`scores`")) if "strategy" in table[0]]
+
+    assert {"strategy": f"`{strategy}`", "terms": f"`{SCORE}`"} in rows
 
 
 def test_example_has_every_field_and_no_other() -> None:

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from pointsman.config.load import load
-from tests.docs import pages
+from tests.docs import pages, plugin
 
 ENVIRONMENT = {
     "OPENAI_API_KEY": "sk-1",
@@ -54,7 +54,8 @@ def test_no_heading_of_a_page_has_the_anchor_of_another(page: Path) -> None:
 
 
 @pytest.mark.parametrize("block", every_block("yaml"))
-def test_yaml_example_is_a_valid_configuration(block: str, tmp_path: Path) -> None:
+def test_yaml_example_is_a_valid_configuration(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(plugin.installed(tmp_path))
     file = tmp_path / "pointsman.yaml"
     file.write_text(block, encoding="utf-8")
 

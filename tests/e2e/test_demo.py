@@ -13,15 +13,13 @@ import time
 from collections.abc import Iterator, Sequence
 from http import client
 from pathlib import Path
-from typing import get_args
 from urllib.parse import urlsplit
 
 import msgspec
 import pytest
 
 from pointsman.app import new_loop
-from pointsman.config.schema import Strategy
-from pointsman.routing.strategies import ADAPTIVE, STRATEGIES
+from pointsman.routing.strategies import ADAPTIVE, ALONE, STRATEGIES
 from pointsman.testing import chat
 from pointsman.testing.wire import Reply, Wire, chat_request
 from tests.e2e.terminal import COLUMNS, CTRL_C, ROWS, TerminalProcess, on_terminal
@@ -197,7 +195,7 @@ def test_decisions_are_where_it_says(running: Demo) -> None:
     assert msgspec.json.decode(records[0])
 
 
-@pytest.mark.parametrize("strategy", get_args(Strategy))
+@pytest.mark.parametrize("strategy", ALONE)
 def test_strategy_is_the_one_that_was_asked_for(strategy: str, tmp_path: Path) -> None:
     with demo(tmp_path, "--no-traffic", "--strategy", strategy) as running:
         replies = running.ask(*[chat_request("demo")] * 2)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import msgspec
 from msgspec import Struct
 
-from pointsman.config import embeddings, fallbacks, values
+from pointsman.config import embeddings, fallbacks, outside, values
 from pointsman.config.keys import single_targets
 from pointsman.config.kinds import KINDS
 from pointsman.config.places import home_folder, state_folder
@@ -34,6 +34,7 @@ from pointsman.config.strategy import Choice, choose, explained
 from pointsman.config.targets import falls_short, place_of, same_as, upstream_model
 from pointsman.config.traits import requires_of, scan_of, traits_of
 from pointsman.domain.access import AdminToken, KeyRing
+from pointsman.domain.opinion import Adviser
 from pointsman.domain.policy import (
     Affinity,
     AffinityMode,
@@ -83,14 +84,15 @@ def snapshot_of(
     credential_key: bytes,
     keys: KeyRing | None,
     priced_at: datetime,
+    advisers: Mapping[str, Adviser],
 ) -> Snapshot:
-    """The part that a reload replaces as a whole. Prices are those in force at `priced_at`."""
+    """The part that a reload replaces as a whole. Prices are those in force at `priced_at`; `advisers` by group."""
     timeouts = _timeouts(config.timeouts)
     providers = {name: _provider(name, entry, timeouts) for name, entry in config.providers.items()}
     groups: dict[str, ModelGroup] = {}
     for name, entry in config.models.items():
         if entry.enabled:
-            group = _group(config, name, entry, credential_key, priced_at)
+            group = outside.advised(_group(config, name, entry, credential_key, priced_at), advisers)
             groups.update(dict.fromkeys((name, *entry.aliases), group))
     groups = fallbacks.linked(config, groups)
     direct = {

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from pointsman.config import overrides as override
-from pointsman.config import prices, references, rules, spellings
+from pointsman.config import plugins, prices, references, rules, spellings
 from pointsman.config.compile import PROCESS_KEY, notes_of, settings_of, snapshot_of
 from pointsman.config.document import Document
 from pointsman.config.keys import admin_token_of, ring_of
@@ -48,12 +48,13 @@ class Source:
         document = read_document(self.path, self._environ, self._overrides)
         config = validate(document)
         rules.check(document, config)
+        advisers = plugins.load(document, config)
         auth, pepper_file = config.auth, pepper_path(self._environ)
         is_needed = bool(auth.keys) or auth.admin_token is not None
         pepper = find_pepper(document, auth, pepper_file, is_needed=is_needed)
         document.raise_problems()
         keys, now = self._key_ring(config, pepper), datetime.now(UTC)
-        snapshot = snapshot_of(config, config_version, self._created_utc, self._credential_key, keys, now)
+        snapshot = snapshot_of(config, config_version, self._created_utc, self._credential_key, keys, now, advisers)
         prices.warn_of_unpriced(document, snapshot)
         return Loaded(
             settings=settings_of(config, self.path.parent, self._environ, admin_token_of(config, pepper)),

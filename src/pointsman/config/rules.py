@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from pointsman.config import embeddings, fallbacks, keys, values
+from pointsman.config import embeddings, fallbacks, keys, outside, values
 from pointsman.config.document import Document
 from pointsman.config.kinds import KINDS
 from pointsman.config.problems import KeyPath, nearest, quoted
@@ -47,6 +47,7 @@ def check(document: Document, config: ConfigFile) -> None:
         embeddings.check(document, config, name)
         _check_weights(document, ("models", name, "targets"), group)
         fallbacks.check(document, config, name)
+        outside.check(document, ("models", name), group)
         strategy = _check_routing_policy(document, config, name)
         _check_affinity(document, ("models", name, "affinity"), group, strategy, config.adaptive.selector)
     _check_adaptive(document, config)

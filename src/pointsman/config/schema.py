@@ -96,6 +96,7 @@ OptionalTokens = Annotated[Annotated[int, Field(ge=1, le=_MAX_TOKENS)] | None, B
 OptionalRatio = Annotated[Annotated[float, Field(allow_inf_nan=False, ge=0, le=1)] | None, BeforeValidator(reread)]
 Parameter = Annotated[str, AfterValidator(values.parameter)]
 Tag = Annotated[str, AfterValidator(values.tag)]
+PluginName = Annotated[str, AfterValidator(values.plugin_name)]
 Slug = Annotated[str, AfterValidator(values.slug)]
 Required = Annotated[Capability, Field(strict=False)]  # from its text
 Quantization = Literal["int4", "int8", "fp4", "mxfp4", "nvfp4", "fp6", "fp8", "mxfp8", "fp16", "bf16", "fp32"]
@@ -109,6 +110,7 @@ Strategy = Literal[
     "p2c",
     "blend",
     "market",
+    "plugin",
     "adaptive",
 ]
 Kind = Literal["openai", "anthropic", "openrouter", "vllm", "llamacpp", "ollama"]
@@ -402,12 +404,20 @@ class HardFiltersSection(Section):
     require_context_window: Flag = False
 
 
+class PluginSection(Section):
+    """`models.GROUP.plugin`: a strategy of somebody else."""
+
+    name: PluginName
+    options: dict[str, object] = {}
+
+
 class GroupEntry(Section):
     """`models.GROUP`."""
 
     enabled: Flag = True
     aliases: list[GroupName] = []
     strategy: Strategy | None = None
+    plugin: PluginSection | None = None
     same_model: Annotated[bool | None, BeforeValidator(reread)] = None
     targets: list[TargetEntry]
     affinity: AffinitySection = AffinitySection()

@@ -74,10 +74,19 @@ def _p2c(policy: RoutingPolicy) -> str:
     )
 
 
+def _plugin(policy: RoutingPolicy) -> str | None:
+    return None if policy.plugin is None else f"`{policy.plugin.origin}` says who serves; if it fails, weights do"
+
+
 _OFF = "it is switched off, and traffic is shared by weight"
 _DRAWN_BY = {
     Objective.LATENCY: "speed",
     Objective.COST: "speed and the square of the cost",
     Objective.BALANCED: "speed and cost alike",
 }
-_EXPLANATIONS: dict[str, Callable[[RoutingPolicy], str]] = {"blend": _blend, "market": _market, "p2c": _p2c}
+_EXPLANATIONS: dict[str, Callable[[RoutingPolicy], str | None]] = {
+    "blend": _blend,
+    "market": _market,
+    "p2c": _p2c,
+    "plugin": _plugin,
+}

@@ -240,6 +240,11 @@ def tag(value: str) -> str:
     return _matching(_PARAMETER, value, "tags have 1-100 characters of A-Z a-z 0-9 . _ -")
 
 
+def plugin_name(value: str) -> str:
+    """The name of an entry point."""
+    return _matching(_PARAMETER, value, "names of plugins have 1-100 characters of A-Z a-z 0-9 . _ -")
+
+
 def slug(value: str) -> str:
     """The name of a provider, or of one of its models as provider/model."""
     return _matching(_UPSTREAM_MODEL, value, "must name a provider, or a target as provider/model")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
+from pointsman.domain.opinion import FallbackReason
 from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.value import Leaf, Value
 from pointsman.domain.view import Measured
@@ -98,6 +99,7 @@ class DecisionMode(StrEnum):
     P2C = "p2c"
     BLEND = "blend"
     MARKET = "market"
+    PLUGIN = "plugin"
     EXPLORATION = "exploration"  # not the best one, so that the others stay measured
     FALLBACK = "fallback"  # the strategy's scores are switched off, or not known well enough
     PINNED = "pinned"  # the session stays where it is
@@ -114,14 +116,6 @@ class AffinityOutcome(StrEnum):
     SKIPPED = "skipped"  # another target takes this one request, and the pin stays
     CREATED = "created"  # there was none: the picked target gets the session
     NONE = "none"  # there is none, and there will be none
-
-
-class FallbackReason(StrEnum):
-    """Why scores do not decide."""
-
-    DISABLED = "disabled"  # the kill switch
-    WARMING = "warming"  # too few requests have been served
-    NO_SIGNAL = "no_signal"  # the latency of too few targets is known
 
 
 class FinishReason(StrEnum):

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from msgspec import structs
 
 from pointsman.domain.capability import Capability
+from pointsman.domain.opinion import Adviser
 from pointsman.domain.value import Value
 from pointsman.domain.view import Signal
 
@@ -259,6 +260,7 @@ class RoutingPolicy(Value):
     blend: Blend = Blend()
     p2c: P2c = P2c()
     market: Market = Market()
+    plugin: Adviser | None = None  # None: the strategy is not `plugin`
     requires: frozenset[Capability] = frozenset()  # where a request needs it, a target must be known to have it
     requires_window: bool = False  # a context window that is not known excludes
     contract: Contract = Contract()

@@ -120,6 +120,7 @@ class GroupView(Value):
     served: int = 0  # requests the group has answered; counted for strategies that read signals
     market: MarketView | None = None  # None: the strategy does not read money
     probes: ProbeView = ProbeView()
+    at: float = 0.0  # monotonic seconds; told to strategies that read signals
 
 
 class LengthView(Leaf):

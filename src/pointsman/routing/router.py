@@ -144,6 +144,8 @@ def _picked(
             is_first=is_first,
             home=at_home,
         )
+        if strategy.opinion is not None:
+            contest = structs.replace(contest, opinion=strategy.opinion(contest, rng))
         return _scored(field, strategy.score, contest, excluded, rng, estimates)
     if at_home is not None and _is_worth_staying(field.group, [found.cost_usd for found in estimates], at_home):
         return _pinned(field, at_home, excluded, estimates)
@@ -177,12 +179,12 @@ def _pinned(
 
 
 def standing(group: ModelGroup, view: GroupView) -> tuple[tuple[str, ...], Verdict] | None:
-    """How all targets with a weight compare now, by id, as if all were available; None: the strategy has no scores.
+    """How all targets with a weight compare now, by id, as if all were available, for a stream of usual length.
 
-    For a stream of usual length.
+    None: the strategy has no scores of its own.
     """
     field = _field(group, tuple(index for index, member in enumerate(group.members) if member.weight > 0))
-    if field.strategy.score is None:
+    if field.strategy.score is None or field.strategy.opinion is not None:
         return None
     lengths = LengthView((TYPICAL_INPUT_TOKENS,) * len(group.members), TYPICAL_OUTPUT_TOKENS)
     estimates = costs.estimates(field.candidates, field.targets, lengths)

@@ -10,7 +10,7 @@ from pointsman.domain.policy import MARKET, STRICT, AffinityMode, Cooldown, Deta
 from pointsman.domain.target import Target
 from pointsman.domain.value import Value
 from pointsman.domain.view import Signal
-from pointsman.routing import costs
+from pointsman.routing import costs, opinions
 from pointsman.routing.pickers import PICKERS, Picker
 from pointsman.routing.scorers import SCORERS, Scorer
 
@@ -27,9 +27,12 @@ class Strategy(Value):
     remembers_sessions: bool = False  # the scorer wants to know which target answered the session last
     compares_prefixes: bool = False  # and how much of the prompt each one knows; else only for prices that depend on it
     cooldown: Cooldown = STRICT
+    opinion: opinions.OpinionOf | None = None  # whom the scorer listens to; None: to nobody
     draws_gates: bool = True  # False: the scorer reads the gates itself, and so whoever is not excluded is a candidate
     by_cost: Callable[[tuple[float, ...], tuple[Estimate, ...]], tuple[float, ...]] = costs.cheapest  # without a scorer
 
+
+_ALL_THAT_OUTSIDERS_READ = frozenset((Signal.IN_FLIGHT, Signal.TTFT, Signal.FAILURES, Signal.RATE_LIMITS))
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
@@ -79,10 +82,19 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             cooldown=MARKET,
             draws_gates=False,
         ),
+        "plugin": Strategy(
+            pick=PICKERS["weighted_random"],
+            mode=DecisionMode.PLUGIN,
+            compares_prices=True,
+            score=SCORERS["told"],
+            reads=_ALL_THAT_OUTSIDERS_READ,
+            opinion=opinions.by_plugin,
+        ),
     }
 )
 
 ADAPTIVE = "adaptive"  # one policy of the whole deployment says which of these decides for all groups that name it
+ALONE = (*(name for name, row in STRATEGIES.items() if row.opinion is None), ADAPTIVE)  # they ask nobody outside
 SELECTORS = ("blend", "p2c", "market")
 
 

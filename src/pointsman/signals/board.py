@@ -84,7 +84,7 @@ class SignalBoard:
             tick = (None if state is None or state.calm_view_of is not group else state.tick) or Tick()
             found, market = tick.numbers(lambda: self._numbers(group, now), now)
             return GroupView(view.is_calm, view.targets, view.turn_credits, found, served, market, tick.probes.view)
-        return GroupView(view.is_calm, view.targets, view.turn_credits, self._numbers(group, now), served)
+        return GroupView(view.is_calm, view.targets, view.turn_credits, self._numbers(group, now), served, at=now)
 
     def _numbers(self, group: ModelGroup, now: float) -> tuple[Measured, ...]:
         return measured(list(self._states(group).values()), group.policy.reads, now)

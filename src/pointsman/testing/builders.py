@@ -9,6 +9,7 @@ from msgspec import structs
 from pointsman.domain.ask import Ask
 from pointsman.domain.capability import Capability
 from pointsman.domain.conversation import AUTO, Session
+from pointsman.domain.decision import Estimate
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import Affinity, RoutingPolicy, Timeouts
 from pointsman.domain.preferences import Demands
@@ -132,6 +133,11 @@ def group_view(
 def lengths(of: ModelGroup, input_tokens: int = 1_000, output_tokens: int = 200) -> LengthView:
     """A request that has as many tokens at every target."""
     return LengthView((input_tokens,) * len(of.members), output_tokens)
+
+
+def estimates(of: ModelGroup, cost_usd: float | None = None) -> tuple[Estimate, ...]:
+    """What each target is expected to charge for a request of usual length."""
+    return (Estimate(1_000, 200, cost_usd),) * len(of.members)
 
 
 def outcome(outcome_class: OutcomeClass | str = OutcomeClass.OK, **overrides: object) -> Outcome:

@@ -12,8 +12,10 @@ import yaml
 from pydantic import BaseModel
 
 from pointsman.config.load import Loaded
+from pointsman.config.plugins import GuardedPlugin
 from pointsman.config.schema import AuthSection, ConfigFile, ProviderEntry
 from pointsman.domain.secret import Secret
+from tests.packages import install
 from tests.unit.config.samples import load_text, refused
 
 _PRICE = {"input": 1, "output": 2, "above": [{"tokens": 1000}]}
@@ -37,6 +39,7 @@ _BASE: dict[str, Any] = {
     "models": {
         "chat": {"targets": [{"provider": "one", "model_ref": "a"}, {"provider": "one", "model_ref": "b"}]},
         "listed": {"targets": [{"model": "two/gpt-5.4"}]},
+        "plugin": {"strategy": "plugin", "plugin": {"name": "ours"}, "targets": [{"model": "two/gpt-5.4"}]},
         "adaptive": {"strategy": "adaptive", "targets": [{"model": "two/gpt-5.4"}]},
     },
     "prices": {"overrides": {"one/b": copy.deepcopy(_PRICE)}},
@@ -84,6 +87,8 @@ _CHANGES: dict[str, object] = {
     "models.*.enabled": False,
     "models.*.aliases": ["other"],
     "models.*.strategy": "round_robin",
+    "models.*.plugin.name": "theirs",
+    "models.*.plugin.options": {"a": 1},
     "models.*.same_model": True,
     "models.*.targets.*.provider": "two",
     "models.*.targets.*.model_ref": "c",
@@ -209,6 +214,13 @@ _NAMES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "class Plugin:\n    api_version = 1\n    def __init__(self, options): pass\n    def scores(self): pass\n"
+    entries = {"ours": "plugin_of_schema:Plugin", "theirs": "plugin_of_schema:Plugin"}
+    monkeypatch.syspath_prepend(install(tmp_path, entries, {"plugin_of_schema": code}))
+
+
 def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
     for name, field in model.model_fields.items():
         inner = field.annotation
@@ -231,7 +243,7 @@ def _changed(key: str, value: object) -> dict[str, Any]:
     node: Any = file
     *holders, last = key.split(".")
     for depth, part in enumerate(holders):
-        name = _NAMES[".".join(holders[:depth])] if part == "*" else part
+        name = _name(holders, depth) if part == "*" else part
         node = node[name] if isinstance(name, int) else node.setdefault(name, {})
     if last == "model" and "targets" in holders:
         node.clear()  # the shorthand stands alone
@@ -241,10 +253,18 @@ def _changed(key: str, value: object) -> dict[str, Any]:
     return file
 
 
+def _name(holders: list[str], depth: int) -> str | int:
+    """Sections of strategies that ask somebody have a group of their own, of the same name."""
+    named = holders[depth + 1 : depth + 2]
+    return named[0] if depth == 1 and named and named[0] in _BASE["models"] else _NAMES[".".join(holders[:depth])]
+
+
 def _plain(value: Any) -> Any:
     match value:
         case Secret():
             return value.reveal()
+        case GuardedPlugin():
+            return repr(value._identity)
         case Mapping():
             return dict(value)
         case _:

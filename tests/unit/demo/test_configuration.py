@@ -1,19 +1,18 @@
 """The configuration of the demo is one like any other."""
 
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from pointsman.config.schema import Strategy
 from pointsman.demo.configuration import GROUP, written
 from pointsman.demo.events import LOOP_S
 from pointsman.demo.providers import CHARACTERS
+from pointsman.routing.strategies import ALONE
 
 BASE_URLS = {character.name: f"http://127.0.0.1:{9000 + n}/v1" for n, character in enumerate(CHARACTERS)}
 
 
-@pytest.mark.parametrize("strategy", get_args(Strategy))
+@pytest.mark.parametrize("strategy", ALONE)
 def test_group_has_the_strategy_that_was_asked_for(strategy: str, tmp_path: Path) -> None:
     loaded = written(tmp_path, port=4000, strategy=strategy, base_urls=BASE_URLS)
 

@@ -28,4 +28,5 @@ def test_decisions_name_the_strategy_that_made_them() -> None:
         "p2c": DecisionMode.P2C,
         "blend": DecisionMode.BLEND,
         "market": DecisionMode.MARKET,
+        "plugin": DecisionMode.PLUGIN,
     }

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from pointsman.routing.scorers import blend, least_busy, market, p2c
-from pointsman.routing.scorers.contest import SCORE, Contest, Verdict
+from pointsman.routing.scorers import blend, least_busy, market, p2c, told
+from pointsman.routing.scorers.contest import SCORE, Contest, Opinion, Verdict
 
 Scorer = Callable[[Contest], Verdict]
 
@@ -14,7 +14,8 @@ SCORERS: Mapping[str, Scorer] = MappingProxyType(
         "least_busy": least_busy.verdict,
         "market": market.verdict,
         "p2c": p2c.verdict,
+        "told": told.verdict,
     }
 )
 
-__all__ = ["SCORE", "SCORERS", "Contest", "Scorer", "Verdict"]
+__all__ = ["SCORE", "SCORERS", "Contest", "Opinion", "Scorer", "Verdict"]

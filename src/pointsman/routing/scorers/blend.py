@@ -5,7 +5,8 @@ Ratios to the best, not places between best and worst: a gap of a millisecond mu
 
 from collections.abc import Callable, Sequence
 
-from pointsman.domain.decision import DecisionMode, FallbackReason
+from pointsman.domain.decision import DecisionMode
+from pointsman.domain.opinion import FallbackReason
 from pointsman.domain.policy import Blend
 from pointsman.domain.value import Leaf
 from pointsman.routing.scorers.contest import SCORE, Contest, Verdict, by_weight

@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 
 from pointsman.domain.ask import Ask
-from pointsman.domain.decision import NO_EFFECTS, DecisionMode, Effects, Estimate, FallbackReason
+from pointsman.domain.decision import NO_EFFECTS, DecisionMode, Effects, Estimate
+from pointsman.domain.opinion import FallbackReason
 from pointsman.domain.policy import RoutingPolicy
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.value import Leaf
 from pointsman.domain.view import GroupView, Measured
+
+Opinion = tuple[float, ...] | FallbackReason  # scores from 0 up, as somebody outside says; or why there are none
 
 SCORE = "score"  # the term that says how good a target is as a whole
 
@@ -25,6 +28,7 @@ class Contest(Leaf):
     ask: Ask | None = None  # None: nobody asks, and how the targets compare is all that is wanted
     is_first: bool = False  # nobody has been tried yet
     home: int | None = None  # the candidate that answered the request's session last; None: nobody, or none of them
+    opinion: Opinion | None = None  # None: the strategy asks nobody
 
     @property
     def policy(self) -> RoutingPolicy:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from pointsman.domain.decision import NO_EFFECTS, DecisionMode, Effects, FallbackReason, Spent
+from pointsman.domain.decision import NO_EFFECTS, DecisionMode, Effects, Spent
 from pointsman.domain.derived import derived
+from pointsman.domain.opinion import FallbackReason
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.value import Value
 from pointsman.domain.view import ProbeView

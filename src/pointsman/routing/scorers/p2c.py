@@ -2,7 +2,8 @@
 
 from statistics import median_low
 
-from pointsman.domain.decision import DecisionMode, FallbackReason
+from pointsman.domain.decision import DecisionMode
+from pointsman.domain.opinion import FallbackReason
 from pointsman.domain.policy import Objective
 from pointsman.domain.view import Measured
 from pointsman.routing.costs import cost_ratios
