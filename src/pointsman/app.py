@@ -35,6 +35,7 @@ from pointsman.proxy.count_tokens import CountHandler
 from pointsman.proxy.handler import ModelHandler
 from pointsman.proxy.live import Live
 from pointsman.proxy.parts import Parts
+from pointsman.proxy.policy_services import PolicyServices
 from pointsman.proxy.recorder import Recorder
 from pointsman.proxy.server import FrontDoor
 from pointsman.proxy.stored_responses import StoredResponses
@@ -70,16 +71,19 @@ class App:
         self._watchdog = Watchdog(loop)
         limits = UpstreamLimits()
         self._pool = ConnectionPool(loop, limits, self._watchdog)
-        front_door = self._front_door(loop, limits)
+        upstream = Upstream(loop, self._pool)
+        self._policies = PolicyServices(upstream, self.metrics, self._clock)
+        front_door = self._front_door(upstream, limits)
         self._edge = EdgeServer(front_door, _edge_limits(settings), self._watchdog)
         self._reloader = Reloader(loaded, self.live, self, self.metrics, self._clock)
         self._admin = AdminServer(application(self._sources()))
         self._reloading: asyncio.Task[None] | None = None
         self._register_gauges()
 
-    def _front_door(self, loop: asyncio.AbstractEventLoop, limits: UpstreamLimits) -> FrontDoor:
-        upstream = Upstream(loop, self._pool)
-        parts = Parts(self.live, self.board, upstream, self._recorder, self._rng, self._clock, limits, Holders())
+    def _front_door(self, upstream: Upstream, limits: UpstreamLimits) -> FrontDoor:
+        parts = Parts(
+            self.live, self.board, upstream, self._recorder, self._rng, self._clock, limits, Holders(), self._policies
+        )  # fmt: skip
         posts = {codec.path: ModelHandler(codec, parts).serve for codec in DIALECTS.values()}
         posts[count_tokens.PATH] = CountHandler(parts).serve
         return FrontDoor(posts, StoredResponses(parts).serve, parts)
@@ -167,7 +171,8 @@ class App:
         """Part of `reload.Parts`."""
         snapshot = self.live.snapshot
         self.board.keep((*snapshot.groups.values(), *snapshot.direct.values()))
-        self._pool.keep(frozenset(snapshot.providers.values()))
+        self._pool.keep(frozenset((*snapshot.providers.values(), *snapshot.services.values())))
+        self._policies.keep(snapshot.services)
 
     def status(self) -> dict[str, object]:
         """What runs, since when, and what came of the last reload."""

@@ -47,6 +47,7 @@ models:
   one: {{targets: [{{model: good/m}}]}}
   two: {{strategy: failover, targets: [{{model: bad/m}}, {{model: good/m}}]}}
   scored: {{strategy: blend, targets: [{{model: good/m}}, {{model: good/n}}], affinity: {{mode: strict}}}}
+  asked: {{strategy: external, external: {{url: '{bad}/decide'}}, targets: [{{model: good/m}}, {{model: good/n}}]}}
   spent: {{on_all_unavailable: refuse, targets: [{{model: limited/m}}]}}
   foreign: {{targets: [{{model: good/m}}]}}
 """
@@ -64,7 +65,9 @@ REQUEST_HEADERS = (
     ("x-request-id", "callers-own-1"),
 )
 
-AUTH = keys.section(keys.declaration(KEY, models=["one", "two", "scored", "spent"], scopes=["chat", "explain"]))
+AUTH = keys.section(
+    keys.declaration(KEY, models=["one", "two", "scored", "asked", "spent"], scopes=["chat", "explain"])
+)
 
 
 def ask(model: str, *headers: tuple[str, str], **fields: object) -> bytes:
@@ -77,6 +80,7 @@ REQUESTS: dict[str, bytes] = {
     "whole": chat_request("one", headers=REQUEST_HEADERS),
     "streamed": ask("one", stream=True),
     "scored": ask("scored"),
+    "asked": ask("asked"),
     "failed over": ask("two"),
     "rate limited": ask("spent"),
     "explained": ask("one", ("x-pointsman-explain", "full")),
@@ -106,7 +110,7 @@ STREAMS = frozenset(("streamed", "streamed response", "streamed message"))
 MESSAGES = frozenset(("message", "streamed message"))
 ROUTED = MESSAGES | frozenset(
     (
-        "whole", "streamed", "response", "streamed response", "embeddings", "completion", "scored",
+        "whole", "streamed", "response", "streamed response", "embeddings", "completion", "scored", "asked",
         "failed over", "rate limited", "explained",
         "HTTP/1.0",
     )

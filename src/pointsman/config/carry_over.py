@@ -14,6 +14,7 @@ _Part = TypeVar("_Part", ModelGroup, Provider)
 def carried_over(new: Snapshot, old: Snapshot) -> Snapshot:
     """The new snapshot with every group and provider that equals the old one of its name replaced by it."""
     providers = {name: _kept(provider, old.providers.get(name)) for name, provider in new.providers.items()}
+    services = {name: _kept(service, old.services.get(name)) for name, service in new.services.items()}
     kept = {group.name: _kept(group, old.groups.get(group.name)) for group in new.groups.values()}
     groups = {name: kept[group.name] for name, group in new.groups.items()}
     direct = {name: _kept(group, old.direct.get(name)) for name, group in new.direct.items()}
@@ -21,6 +22,7 @@ def carried_over(new: Snapshot, old: Snapshot) -> Snapshot:
         new,
         providers=MappingProxyType(providers),
         groups=MappingProxyType(groups),
+        services=MappingProxyType(services),
         direct=MappingProxyType(direct),
     )
 

@@ -92,7 +92,7 @@ def snapshot_of(
     groups: dict[str, ModelGroup] = {}
     for name, entry in config.models.items():
         if entry.enabled:
-            group = outside.advised(_group(config, name, entry, credential_key, priced_at), advisers)
+            group = outside.advised(_group(config, name, entry, credential_key, priced_at), entry, advisers)
             groups.update(dict.fromkeys((name, *entry.aliases), group))
     groups = fallbacks.linked(config, groups)
     direct = {
@@ -107,6 +107,7 @@ def snapshot_of(
         timeouts=timeouts,
         shows_details=config.server.response_headers == "full",
         keys=keys,
+        services=MappingProxyType(outside.services(config, timeouts)),
         direct=MappingProxyType(direct),
     )
 

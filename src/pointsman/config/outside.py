@@ -6,11 +6,16 @@ from msgspec import structs
 
 from pointsman.config.document import Document
 from pointsman.config.problems import KeyPath
-from pointsman.config.schema import GroupEntry
+from pointsman.config.schema import ConfigFile, ExternalSection, GroupEntry
+from pointsman.config.settings import SELF_HOSTED_IDLE_CONNECTION_S
 from pointsman.domain.opinion import Adviser
-from pointsman.domain.target import ModelGroup
+from pointsman.domain.policy import External, Timeouts
+from pointsman.domain.target import ModelGroup, Provider
 
-_EXAMPLES = {"plugin": "plugin: {name: NAME}"}  # section and strategy have one name
+_EXAMPLES = {  # section and strategy have one name
+    "plugin": "plugin: {name: NAME}",
+    "external": "external: {url: http://127.0.0.1:7000/decide}",
+}
 
 
 def check(document: Document, path: KeyPath, group: GroupEntry) -> None:
@@ -24,8 +29,37 @@ def check(document: Document, path: KeyPath, group: GroupEntry) -> None:
             document.warn((*path, name), f"has no effect: the strategy of this group is not {name}", fix)
 
 
-def advised(group: ModelGroup, advisers: Mapping[str, Adviser]) -> ModelGroup:
-    """The group with its plugin, if it has one."""
-    if group.name not in advisers:
+def advised(group: ModelGroup, entry: GroupEntry, advisers: Mapping[str, Adviser]) -> ModelGroup:
+    """The group with whom it asks, if anybody."""
+    plugin, external = advisers.get(group.name), _external(entry)
+    if plugin is None and external is None:
         return group
-    return structs.replace(group, policy=structs.replace(group.policy, plugin=advisers[group.name]))
+    return structs.replace(group, policy=structs.replace(group.policy, plugin=plugin, external=external))
+
+
+def _external(entry: GroupEntry) -> External | None:
+    section = _asked(entry)
+    if section is None:
+        return None
+    return External(
+        authority=section.url.origin.authority,
+        timeout_s=section.timeout,
+        fails_closed=section.on_error == "fail_closed",
+        includes_request=section.include_request,
+    )
+
+
+def services(config: ConfigFile, timeouts: Timeouts) -> dict[str, Provider]:
+    """Where the policy services are, by the name of the group that asks."""
+    found: dict[str, Provider] = {}
+    for name, entry in config.models.items():
+        section = _asked(entry)
+        if section is not None and entry.enabled:
+            url, idle_s = section.url, SELF_HOSTED_IDLE_CONNECTION_S
+            path = url.path_prefix or "/"
+            found[name] = Provider(name, "policy", url.origin, path, timeouts, idle_connection_s=idle_s)
+    return found
+
+
+def _asked(entry: GroupEntry) -> ExternalSection | None:
+    return entry.external if entry.strategy == "external" else None

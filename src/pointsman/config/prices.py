@@ -11,6 +11,7 @@ from pointsman.config.targets import upstream_model
 from pointsman.domain.price import Price, Rates, Tier
 from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Target
+from pointsman.routing.strategies import STRATEGIES
 
 _UNPRICED = {"cost": "it is picked last", "market": "it counts as the dearest one"}  # by strategy
 
@@ -54,6 +55,8 @@ def warn_of_unpriced(document: Document, snapshot: Snapshot) -> None:
     for name, group in snapshot.groups.items():
         if name != group.name or not group.policy.compares_prices:
             continue
+        if STRATEGIES[group.policy.decides].opinion is not None:
+            continue  # whoever is asked may have no use for prices
         members = [(index, member.target) for index, member in enumerate(group.members) if member.weight]
         unpriced = [(index, target) for index, target in members if target.price is None]
         if group.policy.reads and len(unpriced) == len(members):

@@ -11,6 +11,7 @@ from pointsman.domain.policy import (
     Affinity,
     AffinityMode,
     Blend,
+    External,
     Market,
     Objective,
     On429,
@@ -111,11 +112,13 @@ Strategy = Literal[
     "blend",
     "market",
     "plugin",
+    "external",
     "adaptive",
 ]
 Kind = Literal["openai", "anthropic", "openrouter", "vllm", "llamacpp", "ollama"]
 
 _TIMEOUTS, _RETRY, _BLEND, _P2C, _MARKET, _AFFINITY = Timeouts(), Retry(), Blend(), P2c(), Market(), Affinity()
+_EXTERNAL = External()
 
 
 class Section(BaseModel):
@@ -411,6 +414,15 @@ class PluginSection(Section):
     options: dict[str, object] = {}
 
 
+class ExternalSection(Section):
+    """`models.GROUP.external`: a policy service."""
+
+    url: Url
+    timeout: Duration = _EXTERNAL.timeout_s
+    on_error: Literal["fallback", "fail_closed"] = "fallback"
+    include_request: Flag = _EXTERNAL.includes_request
+
+
 class GroupEntry(Section):
     """`models.GROUP`."""
 
@@ -418,6 +430,7 @@ class GroupEntry(Section):
     aliases: list[GroupName] = []
     strategy: Strategy | None = None
     plugin: PluginSection | None = None
+    external: ExternalSection | None = None
     same_model: Annotated[bool | None, BeforeValidator(reread)] = None
     targets: list[TargetEntry]
     affinity: AffinitySection = AffinitySection()

@@ -78,6 +78,14 @@ def _plugin(policy: RoutingPolicy) -> str | None:
     return None if policy.plugin is None else f"`{policy.plugin.origin}` says who serves; if it fails, weights do"
 
 
+def _external(policy: RoutingPolicy) -> str | None:
+    external = policy.external
+    if external is None:
+        return None
+    otherwise = "requests are refused" if external.fails_closed else "weights do"
+    return f"{external.authority} says who serves, within {external.timeout_s * 1000:g} ms; if it fails, {otherwise}"
+
+
 _OFF = "it is switched off, and traffic is shared by weight"
 _DRAWN_BY = {
     Objective.LATENCY: "speed",
@@ -89,4 +97,5 @@ _EXPLANATIONS: dict[str, Callable[[RoutingPolicy], str | None]] = {
     "market": _market,
     "p2c": _p2c,
     "plugin": _plugin,
+    "external": _external,
 }

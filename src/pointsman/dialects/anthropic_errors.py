@@ -22,6 +22,7 @@ _TYPE_BY_KIND: Mapping[ErrorKind, str] = MappingProxyType(
         ErrorKind.UPSTREAM_ERROR: "api_error",
         ErrorKind.ALL_TARGETS_UNAVAILABLE: "overloaded_error",
         ErrorKind.OVERLOADED: "overloaded_error",
+        ErrorKind.POLICY_UNAVAILABLE: "overloaded_error",
         ErrorKind.DEADLINE: "timeout_error",
     }
 )

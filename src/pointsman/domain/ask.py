@@ -4,6 +4,7 @@ import math
 
 from pointsman.domain.conversation import Prefix, Session
 from pointsman.domain.holder import Holder
+from pointsman.domain.opinion import Told
 from pointsman.domain.preferences import Demands
 from pointsman.domain.request import Caller, RequestFacts
 from pointsman.domain.snapshot import Snapshot
@@ -24,6 +25,7 @@ class Ask(Leaf):
     prefix: Prefix | None = None  # None: not known, or the group's policy has no use for it
     demands: Demands | None = None  # None: there is nothing in it that could exclude a target of the group
     epoch: int = 0  # of its session: draws are the same within it, at every replica
+    told: Told | None = None  # what the policy service of the group says; None: it has none, or was not asked
 
     @property
     def draw_key(self) -> str:

@@ -100,6 +100,7 @@ class DecisionMode(StrEnum):
     BLEND = "blend"
     MARKET = "market"
     PLUGIN = "plugin"
+    EXTERNAL = "external"
     EXPLORATION = "exploration"  # not the best one, so that the others stay measured
     FALLBACK = "fallback"  # the strategy's scores are switched off, or not known well enough
     PINNED = "pinned"  # the session stays where it is
@@ -134,6 +135,7 @@ class FinishReason(StrEnum):
     NO_ELIGIBLE_TARGET = "no_eligible_target"
     CONTEXT_LENGTH_EXCEEDED = "context_length_exceeded"
     ALL_TARGETS_UNAVAILABLE = "all_targets_unavailable"
+    POLICY_UNAVAILABLE = "policy_unavailable"
     UPSTREAM_RATE_LIMITED = "upstream_rate_limited"
     UPSTREAM_MISCONFIGURED = "upstream_misconfigured"
     INVALID_REQUEST = "invalid_request"

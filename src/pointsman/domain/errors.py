@@ -40,6 +40,7 @@ class ErrorKind(Enum):
     UPSTREAM_MISCONFIGURED = ErrorRule(502, "server_error", "upstream_misconfigured", should_retry=False)
     UPSTREAM_ERROR = ErrorRule(502, "server_error", "upstream_error", should_retry=True)
     ALL_TARGETS_UNAVAILABLE = ErrorRule(503, "server_error", "all_targets_unavailable", should_retry=True)
+    POLICY_UNAVAILABLE = ErrorRule(503, "server_error", "policy_unavailable", should_retry=True)
     OVERLOADED = ErrorRule(503, "server_error", "overloaded", should_retry=True)
     DEADLINE = ErrorRule(504, "timeout_error", "deadline_exceeded", should_retry=True)
     HTTP_VERSION = ErrorRule(505, "invalid_request_error", "http_version_not_supported", should_retry=False)

@@ -65,10 +65,14 @@ class FallbackReason(StrEnum):
     WARMING = "warming"  # too few requests have been served
     NO_SIGNAL = "no_signal"  # the latency of too few targets is known
     RAISED = "raised"  # the plugin failed
+    NO_ANSWER = "no_answer"  # the policy service did not answer in time, or with an error
+    CIRCUIT_OPEN = "circuit_open"  # it has failed again and again, and is not asked for a while
     BAD_ANSWER = "bad_answer"  # what was said cannot be used
     NO_OPINION = "no_opinion"  # no candidate was given more than 0
     NOT_ASKED = "not_asked"  # nobody is asked for an explanation or a count of tokens
 
+
+FAULTS_OF_SERVICE = frozenset((FallbackReason.NO_ANSWER, FallbackReason.CIRCUIT_OPEN, FallbackReason.BAD_ANSWER))
 
 Told = Mapping[str, float] | FallbackReason  # scores of targets, from 0 up; who is not named has 0
 

@@ -247,6 +247,15 @@ class Market(Value):
     probe_spend_ratio: float = 0.01  # of an hour's adjusted price: the most that such requests may cost beyond the best
 
 
+class External(Value):
+    """How the strategy `external` asks its policy service."""
+
+    authority: str = ""  # host and port, for people
+    timeout_s: float = 0.05  # every request waits for it: so little goes unnoticed
+    fails_closed: bool = False  # without an answer weights decide: a service that is down must not take all else down
+    includes_request: bool = False  # prompts go to providers, and to nobody who does not need them
+
+
 class RoutingPolicy(Value):
     """Everything about a group that is not a target."""
 
@@ -261,6 +270,7 @@ class RoutingPolicy(Value):
     p2c: P2c = P2c()
     market: Market = Market()
     plugin: Adviser | None = None  # None: the strategy is not `plugin`
+    external: External | None = None  # None: the strategy is not `external`
     requires: frozenset[Capability] = frozenset()  # where a request needs it, a target must be known to have it
     requires_window: bool = False  # a context window that is not known excludes
     contract: Contract = Contract()

@@ -9,6 +9,7 @@ from pointsman.domain.request import Caller, Scope
 from pointsman.domain.target import ModelGroup, Provider
 from pointsman.domain.value import Value
 
+NO_SERVICES: Mapping[str, Provider] = MappingProxyType({})
 NO_GROUPS: Mapping[str, ModelGroup] = MappingProxyType({})
 
 
@@ -22,6 +23,7 @@ class Snapshot(Value):
     timeouts: Timeouts = Timeouts()  # limits of a whole request; those of an attempt are the provider's
     shows_details: bool = True  # of decisions, in response headers, to those who may know
     keys: KeyRing | None = None  # who may call; None: everyone
+    services: Mapping[str, Provider] = NO_SERVICES  # policy services, by the name of the group that asks
     direct: Mapping[str, ModelGroup] = NO_GROUPS  # single targets by their ids, for keys that list them
 
     def tells(self, caller: Caller, *, is_local: bool) -> bool:

@@ -71,6 +71,8 @@ class Metrics:
         self._affinity = counter("routing_session_affinity", text, "group", "outcome", "reason")
         self._tokens = counter("tokens", "Tokens as providers counted them.", "target", "kind")
         self._cost = counter("cost_usd", "What attempts cost by the prices of their targets.", "target")
+        text = "Questions to policy services by what came of them."
+        self._consulted = counter("policy_questions", text, "group", "outcome")
         self._reloads = counter("reloads", "Times the configuration was read again, by what came of it.", "result")
         text = "From the first byte of a request to the end of its answer."
         self._duration = histogram("request_duration_seconds", text, DURATION_BUCKETS_S, "group")
@@ -171,6 +173,10 @@ class Metrics:
     def reloaded(self, result: str, times: int = 1) -> None:
         """Zero times makes the series appear, so that its first increase can be seen."""
         self._reloads.values[result,] += times
+
+    def consulted(self, group: str, outcome: str) -> None:
+        """A policy service was to be asked."""
+        self._consulted.values[group, outcome] += 1
 
     def exposition(self) -> bytes:
         """The text format of Prometheus."""

@@ -6,6 +6,7 @@ from pointsman.dialects.codec import Codec, ParsedRequest
 from pointsman.domain.derived import derived
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.holder import Holder
+from pointsman.domain.opinion import Told
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import Timeouts
 from pointsman.domain.price import cost_usd
@@ -20,7 +21,7 @@ from pointsman.proxy.answer import OK
 from pointsman.proxy.parts import Parts
 from pointsman.proxy.streaming import StreamAnswer
 from pointsman.proxy.unary import UnaryAnswer
-from pointsman.routing.exchange import Exchange, Finish
+from pointsman.routing.exchange import Consult, Exchange, Finish
 from pointsman.signals.target_state import Lease
 from pointsman.upstream import request as upstream_request
 
@@ -53,6 +54,11 @@ class Call:
         request = upstream_request.build(provider, codec.path, body, facts.stream, headers, codec.passed_on)
         limits = _limits(provider.timeouts, facts.stream, facts.reasoning)
         return parts.upstream.send(provider, request, answer, limits, self._exchange.deadline)
+
+    def consult(self, command: Consult) -> Awaitable[Told]:
+        """Ask the policy service of the current group."""
+        service = self._exchange.ask.snapshot.services[command.question.group]
+        return self._parts.policies.ask(service, command, self._parsed.body, self._exchange.deadline)
 
     def conclude(self, failure: WireFailure | None) -> Outcome:
         """How the attempt ended; a committed stream gets its end here."""

@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Protocol
 
+from pointsman.domain.opinion import Told
 from pointsman.domain.outcome import Outcome
 from pointsman.domain.ports import Clock
 from pointsman.domain.target import Target
 from pointsman.http1.client import WireFailure
-from pointsman.routing.exchange import Exchange, Finish, Send
+from pointsman.routing.exchange import Consult, Exchange, Finish, Send
 from pointsman.signals.board import SignalBoard
 from pointsman.signals.target_state import Lease
 
@@ -17,6 +18,10 @@ class Sender(Protocol):
     """Sends attempts of one request; `Call` is the real one."""
 
     def send(self, target: Target, lease: Lease) -> Awaitable[WireFailure | None]: ...
+    def consult(self, command: Consult) -> Awaitable[Told]:
+        """What the policy service of the current group says."""
+        ...
+
     def conclude(self, failure: WireFailure | None) -> Outcome:
         """The outcome of the attempt that has ended."""
         ...
@@ -32,6 +37,9 @@ async def drive(exchange: Exchange, call: Sender, board: SignalBoard, clock: Clo
     command = exchange.start(clock.now())
     while not isinstance(command, Finish):
         if not isinstance(command, Send):
+            if isinstance(command, Consult):
+                command = exchange.told(await call.consult(command), clock.now())
+                continue
             await asyncio.sleep(command.until - clock.now())
             command = exchange.resume(clock.now())
             continue

@@ -4,6 +4,7 @@ from pointsman.domain.ports import Clock, Rng
 from pointsman.domain.value import Value
 from pointsman.http1.limits import UpstreamLimits
 from pointsman.proxy.live import Live
+from pointsman.proxy.policy_services import PolicyServices
 from pointsman.proxy.recorder import Recorder
 from pointsman.signals.board import SignalBoard
 from pointsman.signals.holders import Holders
@@ -21,3 +22,4 @@ class Parts(Value, eq=False):
     clock: Clock
     limits: UpstreamLimits
     holders: Holders
+    policies: PolicyServices

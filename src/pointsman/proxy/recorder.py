@@ -93,8 +93,9 @@ def _note(decision: Decision, asked: str) -> DecisionNote:
     )
     if pick is None:
         return DecisionNote(
-            None, None, 0.0, decision.candidates, decision.shares, excluded, pin=decision.pin, fallback=fallback
-        )
+            None, None, 0.0, decision.candidates, decision.shares, excluded, scores=decision.scores, pin=decision.pin,
+            fallback=fallback,
+        )  # fmt: skip
     return DecisionNote(
         pick.mode, pick.target.id, pick.propensity, decision.candidates, decision.shares, excluded, decision.estimates,
         decision.scores, decision.pin, fallback, {**decision.gates},

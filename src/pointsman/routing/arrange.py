@@ -38,7 +38,12 @@ def _ordered(group: ModelGroup, order: tuple[str, ...]) -> ModelGroup:
 def _with_strategy(group: ModelGroup, members: tuple[Member, ...], strategy: str) -> ModelGroup:
     """No session stays anywhere: the request says itself where it wants to go."""
     policy = structs.replace(
-        group.policy, strategy=strategy, strategy_reason="the request asks for it", selector=None, affinity=Affinity()
+        group.policy,
+        strategy=strategy,
+        strategy_reason="the request asks for it",
+        selector=None,
+        affinity=Affinity(),
+        external=None,
     )
     kept = group.policy.details & {Detail.PREFIX}  # what targets have in their caches is learned of such requests, too
     policy = equipped(policy, [member.target for member in members])

@@ -3,6 +3,8 @@
     start -> Send -> finished -> Send | Wait | Finish
                                         Wait -> resume -> Send | Wait | Finish
 
+A group with a policy service has `Consult -> told -> ...` before its first decision.
+
 The asyncio driver and the virtual-time driver of the simulator run exactly this.
 """
 
@@ -20,16 +22,28 @@ from pointsman.domain.decision import (
     Effects,
     FinishReason,
     Picked,
+    Scores,
 )
 from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.domain.opinion import FAULTS_OF_SERVICE, FallbackReason, Question, Told
 from pointsman.domain.outcome import Outcome, OutcomeClass, Usage
-from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, PinRecord
+from pointsman.domain.policy import DEFAULT_MAX_ATTEMPTS, External, PinRecord
 from pointsman.domain.ports import Rng
 from pointsman.domain.price import cost_usd
 from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.value import Leaf, Value
 from pointsman.domain.view import GroupView, LengthView
-from pointsman.routing import affinity, eligibility, fallback, none_eligible, refusals, retry, unavailable
+from pointsman.routing import (
+    affinity,
+    costs,
+    eligibility,
+    fallback,
+    none_eligible,
+    opinions,
+    refusals,
+    retry,
+    unavailable,
+)
 from pointsman.routing.arrange import arranged
 from pointsman.routing.router import NOBODY, decide, panic
 
@@ -49,6 +63,13 @@ class Wait(Value):
     until: float  # monotonic seconds
 
 
+class Consult(Value):
+    """Ask the policy service of the current group, and call `told`."""
+
+    question: Question
+    external: External  # how
+
+
 class Finish(Value):
     """The request is over. `error` is None when an answer reached the caller, complete or broken, or nobody waits."""
 
@@ -56,7 +77,7 @@ class Finish(Value):
     error: GatewayError | None = None
 
 
-Command = Send | Wait | Finish
+Command = Send | Wait | Consult | Finish
 
 OK = Finish(FinishReason.OK)
 _OK = OutcomeClass.OK  # an attribute of an enumeration is searched for each time
@@ -132,6 +153,16 @@ class Exchange:
         """A wait is over."""
         return self._next(now)
 
+    def told(self, told: Told, now: float) -> Command:
+        """What the policy service says, or why it says nothing."""
+        self.ask, external = structs.replace(self.ask, told=told), self.current.policy.external
+        is_closed = external is not None and external.fails_closed
+        if not (is_closed and isinstance(told, FallbackReason) and told in FAULTS_OF_SERVICE):
+            return self._next(now)
+        excluded = eligibility.split(self.ask, self.current, self._lengths).excluded
+        self.decisions.append(Decision(self.current, pick=None, excluded=excluded, scores=Scores((), {}, told)))
+        return Finish(FinishReason.POLICY_UNAVAILABLE, _policy_error())
+
     def finished(self, outcome: Outcome, now: float) -> Command:
         """An attempt ended; what now?"""
         self.outcomes.append(outcome)
@@ -165,6 +196,9 @@ class Exchange:
         if now >= self.deadline:
             return Finish(FinishReason.DEADLINE, _deadline_error())
         view = self._signals.view(self.current, now)
+        external = self.current.policy.external
+        if external is not None and self.ask.told is None and len(self._eligible()) > 1:
+            return self._consult(external, view)
         if self._session is None:
             decision = decide(self.ask, self.current, view, rng=self._rng, tried=self._tried, lengths=self._lengths)
         else:
@@ -181,6 +215,13 @@ class Exchange:
         if self.outcomes and (repeat := self._repeat(now)) is not None:
             return repeat
         return self._none_left(decision, view, now)
+
+    def _consult(self, external: External, view: GroupView) -> Consult:
+        """About all that are eligible, also the paused ones: the answer holds for all attempts at this group."""
+        members = self._eligible()
+        targets = tuple([self.current.members[index].target for index in members])
+        estimates = costs.estimates(members, targets, self._lengths)
+        return Consult(opinions.question(self.ask, self.current, members, view, estimates), external)
 
     def _decide_at_home(self, session: Session, view: GroupView, now: float) -> Decision:
         home = self._signals.home(self.group, self.ask.caller.name, session, now)
@@ -300,6 +341,8 @@ class Exchange:
 
     def _go_to(self, group: ModelGroup, now: float) -> None:
         self._passed, self.current = (*self._passed, self.current), group
+        if self.ask.told is not None:
+            self.ask = structs.replace(self.ask, told=None)  # that was about other targets
         self._session = self.ask.facts.session if group is self.group else None  # it has its pins in the asked one only
         self._measure(now)
 
@@ -326,6 +369,11 @@ class Exchange:
         before = sum([len(eligibility.split(self.ask, group).members) for group in self._passed])
         here = 0 if self.current in self._passed else len(self._eligible())
         return min(before + here + 1, DEFAULT_MAX_ATTEMPTS)
+
+
+def _policy_error() -> GatewayError:
+    message = "The policy service of this model group does not say who may serve; send the request again later."
+    return GatewayError(ErrorKind.POLICY_UNAVAILABLE, message)
 
 
 def _deadline_error() -> GatewayError:

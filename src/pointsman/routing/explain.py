@@ -7,6 +7,7 @@ from pointsman.domain.ask import Ask
 from pointsman.domain.conversation import Session
 from pointsman.domain.decision import Decision, DecisionMode, Effects
 from pointsman.domain.errors import GatewayError
+from pointsman.domain.opinion import FallbackReason
 from pointsman.domain.outcome import Usage
 from pointsman.domain.ports import Rng
 from pointsman.domain.request import RequestFacts
@@ -14,7 +15,7 @@ from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.value import Value
 from pointsman.domain.view import GroupView, LengthView
 from pointsman.routing import explanation, resolve
-from pointsman.routing.exchange import Exchange, Finish, Send, Wait
+from pointsman.routing.exchange import Consult, Exchange, Finish, Send, Wait
 from pointsman.routing.router import decide
 
 
@@ -83,6 +84,8 @@ def explain(ask: Ask, board: Board, rng: Rng, now: float) -> Explained:
     deadline = now + (timeouts.total_stream_s if ask.facts.stream else timeouts.total_s)
     exchange = Exchange(ask, group, _Still(board, now), rng, began_at=now, deadline=deadline)
     command = exchange.start(now)
+    if isinstance(command, Consult):
+        command = exchange.told(FallbackReason.NOT_ASKED, now)
     # a wait leaves no decision: nobody can be picked, whatever is drawn
     decision = exchange.decisions[-1] if exchange.decisions else _nobody(ask, exchange, board, rng, now)
     view = board.view(decision.group, now)

@@ -27,6 +27,12 @@ def by_plugin(contest: Contest, rng: Rng) -> Opinion:
     return _opinion(plugin.ask(asked, now=contest.view.at, rng=rng), contest)
 
 
+def by_service(contest: Contest, rng: Rng) -> Opinion:
+    """What the policy service of the group has said, before the decision: deciding asks nobody."""
+    told = None if contest.ask is None else contest.ask.told
+    return FallbackReason.NOT_ASKED if told is None else _opinion(told, contest)
+
+
 def _opinion(told: Told, contest: Contest) -> Opinion:
     if isinstance(told, FallbackReason):
         return told

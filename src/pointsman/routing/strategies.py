@@ -90,6 +90,14 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             reads=_ALL_THAT_OUTSIDERS_READ,
             opinion=opinions.by_plugin,
         ),
+        "external": Strategy(
+            pick=PICKERS["weighted_random"],
+            mode=DecisionMode.EXTERNAL,
+            compares_prices=True,
+            score=SCORERS["told"],
+            reads=_ALL_THAT_OUTSIDERS_READ,
+            opinion=opinions.by_service,
+        ),
     }
 )
 

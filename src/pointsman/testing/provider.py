@@ -28,6 +28,7 @@ FINE = Chat("ok")
 PATIENCE_S = 2.0  # after this a test fails instead of hanging
 
 COUNT_PATH = "/messages/count_tokens"
+POLICY_PATH = "/decide"  # asked as a policy service: answers are scripted as those to other requests
 DIALECT_BY_PATH = {
     "/chat/completions": Dialect.OPENAI_CHAT,
     "/completions": Dialect.OPENAI_COMPLETIONS,
@@ -184,6 +185,8 @@ class FakeProvider:
         path = received.path.partition("?")[0]
         if received.method == "POST" and path.endswith(COUNT_PATH):
             return steps(self.count_answer or _count(received), MESSAGES)
+        if received.method == "POST" and path.endswith(POLICY_PATH):
+            return steps(self._next_answer(received), NOTHING_SPECIAL)
         dialect = next((dialect for end, dialect in DIALECT_BY_PATH.items() if path.endswith(end)), None)
         if received.method == "POST" and dialect is not None:
             return self._asked(received, dialect)

@@ -18,6 +18,7 @@ models:
 """
 OWN_SECTION = {
     "plugin": "    plugin: {name: ours}\n",
+    "external": "    external: {url: 'http://127.0.0.1:7000/decide'}\n",
 }
 PLUGIN = "class Plugin:\n    api_version = 1\n    def __init__(self, options): pass\n    def scores(self): pass\n"
 

@@ -1,5 +1,6 @@
 """What outsiders are asked, and what their answers mean for the candidates of a decision."""
 
+import math
 from random import Random
 
 import msgspec
@@ -11,7 +12,7 @@ from pointsman.domain.opinion import FallbackReason, Question, Told
 from pointsman.domain.ports import Rng
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.view import TargetView
-from pointsman.routing.opinions import question
+from pointsman.routing.opinions import BadAnswerError, question, read_answer
 from pointsman.routing.router import decide, standing
 from pointsman.testing import builders
 from tests.unit.routing.asking import OPEN, picked
@@ -123,3 +124,63 @@ def test_strategy_that_asks_somebody_has_no_standing_of_its_own() -> None:
     view = builders.group_view(*(builders.view(),) * 3)
 
     assert standing(group(Says({"a/m": 1.0})), view) is None
+
+
+# --- policy services, and answers in general
+
+
+@pytest.mark.parametrize(
+    ("told", "expected", "reason"),
+    [
+        ({"b/m": 2.0}, "b/m", None),
+        (FallbackReason.NO_ANSWER, "a/m", FallbackReason.NO_ANSWER),
+        (None, "a/m", FallbackReason.NOT_ASKED),
+    ],
+)
+def test_what_a_service_has_said_is_an_argument_of_the_decision(
+    told: Told | None, expected: str, reason: FallbackReason | None
+) -> None:
+    of = builders.group("chat", ("a/m", 1_000_000), "b/m", strategy="external")
+    ask = structs.replace(builders.ask(), told=told)
+    view = builders.group_view(builders.view(), builders.view())
+
+    found = decide(ask, of, view, rng=Random(1), lengths=builders.lengths(of))
+
+    assert picked(found) == expected
+    assert found.scores is not None
+    assert found.scores.fallback == reason
+
+
+def test_plugin_that_was_never_loaded_leaves_it_to_the_weights() -> None:
+    found = decided(group(None))
+
+    assert found.scores is not None
+    assert found.scores.fallback is FallbackReason.NOT_ASKED
+
+
+@pytest.mark.parametrize(
+    ("answer", "scores"),
+    [
+        ({"a/m": 1, "b/m": 0.5}, {"a/m": 1.0, "b/m": 0.5}),
+        (["b/m", "a/m"], {"b/m": 1.0, "a/m": 0.5}),
+        (("b/m",), {"b/m": 1.0}),
+        ({}, {}),
+        ([], {}),
+    ],
+)
+def test_scores_and_orders_are_read(answer: object, scores: dict[str, float]) -> None:
+    assert read_answer(answer, ["a/m", "b/m"]) == scores
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None, 1.0, "a/m", b"a/m", {"a/m"}, ["a/m", "a/m"], ["c/m"], {"c/m": 1}, {1: 1}, {"a/m": None}, {"a/m": True},
+        {"a/m": "1"}, {"a/m": -0.1}, {"a/m": math.nan}, {"a/m": math.inf}, {"a/m": 10**400},
+    ],
+)  # fmt: skip
+def test_nonsense_is_refused_without_being_quoted(answer: object) -> None:
+    with pytest.raises(BadAnswerError) as raised:
+        read_answer(answer, ["a/m", "b/m"])
+
+    assert "/m" not in str(raised.value)

@@ -29,4 +29,5 @@ def test_decisions_name_the_strategy_that_made_them() -> None:
         "blend": DecisionMode.BLEND,
         "market": DecisionMode.MARKET,
         "plugin": DecisionMode.PLUGIN,
+        "external": DecisionMode.EXTERNAL,
     }
