@@ -60,8 +60,10 @@ def _told(get: Callable[[bytes], bytes | None], now_utc: float) -> Iterator[Told
 
 
 def _number(value: bytes | None) -> float | None:
+    if value is None:  # the usual case, and an exception would cost more than all the rest
+        return None
     try:
-        number = float(value or b"")
+        number = float(value)
     except ValueError:
         return None
     return number if math.isfinite(number) and number >= 0.0 else None
