@@ -96,10 +96,9 @@ class BaseAnswer:
         return self._outcome(Fault(OutcomeClass.CALLER_GONE, detail), committed=self.has_content)
 
     def _told(self) -> tuple[ToldLimit, ...]:
-        head = self.head
-        if head is None or limit_headers.MARK not in head.headers.lowered:
+        if self.head is None:
             return ()
-        return limit_headers.told_limits(head.get, self._clock.utc())
+        return limit_headers.told_limits(self.head.headers.lowered, self.head.get, self._clock.utc())
 
     def _retry_after_s(self) -> float | None:
         if self.head is None:

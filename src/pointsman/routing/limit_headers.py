@@ -44,13 +44,18 @@ _NAMES = tuple(
 )
 
 
-def told_limits(get: Callable[[bytes], bytes | None], now_utc: float) -> tuple[ToldLimit, ...]:
-    """Limits of which little is left; `get`: a header by its name in lower case. What cannot be read was not said."""
-    return tuple(_told(get, now_utc))
+def told_limits(lowered: bytes, get: Callable[[bytes], bytes | None], now_utc: float) -> tuple[ToldLimit, ...]:
+    """Limits of which little is left. What cannot be read was not said.
+
+    `lowered`: all headers as they came, in lower case; `get`: one of them by its name.
+    """
+    return tuple(_told(lowered, get, now_utc)) if MARK in lowered else ()
 
 
-def _told(get: Callable[[bytes], bytes | None], now_utc: float) -> Iterator[ToldLimit]:
+def _told(lowered: bytes, get: Callable[[bytes], bytes | None], now_utc: float) -> Iterator[ToldLimit]:
     for names in _NAMES:
+        if names.remaining not in lowered:  # most: a provider has one form, and not every unit of it
+            continue
         remaining = _number(get(names.remaining))
         if remaining is None or remaining > _PLENTY * (_number(get(names.limit)) or math.inf):
             continue
@@ -60,10 +65,8 @@ def _told(get: Callable[[bytes], bytes | None], now_utc: float) -> Iterator[Told
 
 
 def _number(value: bytes | None) -> float | None:
-    if value is None:  # the usual case, and an exception would cost more than all the rest
-        return None
     try:
-        number = float(value)
+        number = float(value or b"")
     except ValueError:
         return None
     return number if math.isfinite(number) and number >= 0.0 else None

@@ -14,7 +14,7 @@ def told(**values: str) -> tuple[ToldLimit, ...]:
     lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in values.items())
     block = HeaderBlock(f"\r\n{lines}".encode())
     assert not values or MARK in block.lowered
-    return told_limits(block.get, NOW_UTC)
+    return told_limits(block.lowered, block.get, NOW_UTC)
 
 
 def openai(remaining: str = "0", reset: str = "20s", limit: str = "100") -> tuple[ToldLimit, ...]:
