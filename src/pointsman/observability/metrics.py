@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 from pointsman.domain.decision import DecisionMode
 from pointsman.domain.outcome import OutcomeClass, Usage
 from pointsman.domain.view import Breaker
-from pointsman.observability.decision_log import DecisionRecord
+from pointsman.observability.decision_log import DecisionNote, DecisionRecord
 from pointsman.observability.tally import CounterTally, HistogramTally
 
 DURATION_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
@@ -94,18 +94,7 @@ class Metrics:
             [(record.group or "", record.facts.dialect if record.facts else "", record.reason) for record in records]
         )
         self._duration.observe([((record.group or "",), record.duration_s) for record in records])
-        self._decisions.count(
-            [(record.group or "", note.mode or "none") for record in records for note in record.decisions]
-        )
-        self._chose(records)
-        self._affinity.count(
-            [
-                (record.group or "", note.pin.outcome, note.pin.reason or "")
-                for record in records
-                for note in record.decisions
-                if note.pin is not None
-            ]
-        )
+        self._chose([(record.group or "", note) for record in records for note in record.decisions])
         self._adaptive.count(
             [
                 (record.group or "", attempt.mode)
@@ -127,25 +116,21 @@ class Metrics:
             if record.usage is not None:
                 self._used(record.attempts[-1].target_id, record.usage)
 
-    def _chose(self, records: Sequence[DecisionRecord]) -> None:
-        """Who was picked and who was not, by the group that decided."""
-        self._selections.count(
-            [
-                (note.fallback or record.group or "", note.picked)
-                for record in records
-                for note in record.decisions
-                if note.picked is not None
-            ]
-        )
+    def _chose(self, notes: Sequence[tuple[str, DecisionNote]]) -> None:
+        """Each decision beside the group that was asked for: who was picked, who was not, what became of the pin."""
+        self._decisions.count([(group, note.mode or "none") for group, note in notes])
+        picked = [(note.fallback or group, note.picked) for group, note in notes if note.picked is not None]
+        self._selections.count(picked)
         self._exclusions.count(
             [
-                (note.fallback or record.group or "", target_id, rule)
-                for record in records
-                for note in record.decisions
+                (note.fallback or group, target_id, rule)
+                for group, note in notes
                 if note.excluded
                 for target_id, rule in note.excluded.items()
             ]
         )
+        pins = [(group, note.pin) for group, note in notes if note.pin is not None]
+        self._affinity.count([(group, pin.outcome, pin.reason or "") for group, pin in pins])
 
     def attempts(self) -> dict[str, dict[str, int]]:
         """Attempts that have ended, by target and outcome class."""

@@ -135,18 +135,8 @@ def _picked(
     if strategy.compares_prices:
         estimates = costs.estimates(field.candidates, field.targets, lengths)
     if strategy.score is not None:
-        contest = _contest(
-            field,
-            view,
-            estimates,
-            stream=ask.facts.stream,
-            ask=ask,
-            is_first=is_first,
-            home=at_home,
-        )
-        if strategy.opinion is not None:
-            contest = structs.replace(contest, opinion=strategy.opinion(contest, rng))
-        return _scored(field, strategy.score, contest, excluded, rng, estimates)
+        contest = _contest(field, view, estimates, ask=ask, is_first=is_first, home=at_home)
+        return _scored(field, strategy.score, contest, excluded, rng)
     if at_home is not None and _is_worth_staying(field.group, [found.cost_usd for found in estimates], at_home):
         return _pinned(field, at_home, excluded, estimates)
     if strategy.compares_prices:
@@ -188,7 +178,7 @@ def standing(group: ModelGroup, view: GroupView) -> tuple[tuple[str, ...], Verdi
         return None
     lengths = LengthView((TYPICAL_INPUT_TOKENS,) * len(group.members), TYPICAL_OUTPUT_TOKENS)
     estimates = costs.estimates(field.candidates, field.targets, lengths)
-    return field.ids, field.strategy.score(_contest(field, view, estimates, stream=True))
+    return field.ids, field.strategy.score(_contest(field, view, estimates))
 
 
 def _contest(
@@ -196,35 +186,23 @@ def _contest(
     view: GroupView,
     estimates: tuple[Estimate, ...],
     *,
-    stream: bool,
     ask: Ask | None = None,
     is_first: bool = False,
     home: int | None = None,
 ) -> Contest:
     measured = tuple([view.measured[index] for index in field.candidates])
+    stream = ask is None or ask.facts.stream
     return Contest(
-        field.group,
-        view,
-        field.candidates,
-        field.weights,
-        measured,
-        estimates,
-        stream,
-        ask,
-        is_first,
-        home,
-    )
+        field.group, view, field.candidates, field.weights, measured, estimates, stream, ask, is_first, home
+    )  # fmt: skip
 
 
 def _scored(
-    field: _Field,
-    score: Scorer,
-    contest: Contest,
-    excluded: tuple[Excluded, ...],
-    rng: Rng,
-    estimates: tuple[Estimate, ...],
-) -> Decision:
-    verdict, home = score(contest), contest.home
+    field: _Field, score: Scorer, contest: Contest, excluded: tuple[Excluded, ...], rng: Rng
+) -> Decision:  # fmt: skip
+    if field.strategy.opinion is not None:
+        contest = structs.replace(contest, opinion=field.strategy.opinion(contest, rng))
+    verdict, home, estimates = score(contest), contest.home, contest.estimates
     scores = Scores(contest.measured, verdict.terms, verdict.fallback)
     if home is not None and _is_worth_staying(field.group, verdict.prices_usd or contest.costs_usd, home):
         return _pinned(field, home, excluded, estimates, scores, verdict.effects)

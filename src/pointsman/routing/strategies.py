@@ -32,7 +32,17 @@ class Strategy(Value):
     by_cost: Callable[[tuple[float, ...], tuple[Estimate, ...]], tuple[float, ...]] = costs.cheapest  # without a scorer
 
 
-_ALL_THAT_OUTSIDERS_READ = frozenset((Signal.IN_FLIGHT, Signal.TTFT, Signal.FAILURES, Signal.RATE_LIMITS))
+def _told(mode: DecisionMode, opinion: opinions.OpinionOf) -> Strategy:
+    """Somebody outside gives the scores, and may know all that is measured."""
+    return Strategy(
+        pick=PICKERS["weighted_random"],
+        mode=mode,
+        compares_prices=True,
+        score=SCORERS["told"],
+        reads=frozenset((Signal.IN_FLIGHT, Signal.TTFT, Signal.FAILURES, Signal.RATE_LIMITS)),
+        opinion=opinion,
+    )
+
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
@@ -82,22 +92,8 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             cooldown=MARKET,
             draws_gates=False,
         ),
-        "plugin": Strategy(
-            pick=PICKERS["weighted_random"],
-            mode=DecisionMode.PLUGIN,
-            compares_prices=True,
-            score=SCORERS["told"],
-            reads=_ALL_THAT_OUTSIDERS_READ,
-            opinion=opinions.by_plugin,
-        ),
-        "external": Strategy(
-            pick=PICKERS["weighted_random"],
-            mode=DecisionMode.EXTERNAL,
-            compares_prices=True,
-            score=SCORERS["told"],
-            reads=_ALL_THAT_OUTSIDERS_READ,
-            opinion=opinions.by_service,
-        ),
+        "plugin": _told(DecisionMode.PLUGIN, opinions.by_plugin),
+        "external": _told(DecisionMode.EXTERNAL, opinions.by_service),
     }
 )
 
