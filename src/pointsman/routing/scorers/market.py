@@ -9,7 +9,6 @@ from pointsman.domain.decision import NO_EFFECTS, DecisionMode, Effects, Spent
 from pointsman.domain.derived import derived
 from pointsman.domain.opinion import FallbackReason
 from pointsman.domain.target import ModelGroup
-from pointsman.domain.value import Value
 from pointsman.domain.view import ProbeView
 from pointsman.routing.market import edge
 from pointsman.routing.market.adjusted import PARTS, Parts, adjusted
@@ -21,19 +20,14 @@ _MAX_PROBES_RATIO = 0.05  # of an hour's requests
 _FREE_PROBES = 5.0  # usual requests that an hour's probes may cost at any rate: covers thin traffic
 
 
-class _Seats(Value):
-    """What draws are made with, once per set of candidates."""
-
-    encoded_ids: tuple[bytes, ...]
-
-
 @derived(maxsize=4096)
-def _seats(group: ModelGroup, candidates: tuple[int, ...]) -> _Seats:
-    return _Seats(tuple(group.members[index].target.id.encode() for index in candidates))
+def _encoded_ids(group: ModelGroup, candidates: tuple[int, ...]) -> tuple[bytes, ...]:
+    """What draws are made with."""
+    return tuple(group.members[index].target.id.encode() for index in candidates)
 
 
 def verdict(contest: Contest) -> Verdict:
-    policy, ids = contest.policy.market, _seats(contest.group, contest.candidates).encoded_ids
+    policy, ids = contest.policy.market, _encoded_ids(contest.group, contest.candidates)
     drawn = draws("" if contest.ask is None else contest.ask.draw_key, ids)
     loads = tuple([-math.log(uniform) for uniform, _ in drawn])
     if not policy.enabled:
