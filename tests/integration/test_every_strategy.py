@@ -1,5 +1,6 @@
 """What holds for a group whatever its strategy is: the file alone says it, and callers see nothing but the group."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from pointsman.testing import Chat, FakeProvider, Status, keys
 from pointsman.testing.wire import Reply, Wire, chat_request
 from tests.integration.callers import ask
 from tests.integration.harness import Gateway, weighted
+from tests.packages import install
 
 NAMES = sorted(STRATEGIES)
 TURNS = 6
@@ -17,9 +19,27 @@ AUTH = keys.section(keys.declaration(KEY, name="chat", models=NAMES[:2]), keys.d
 MODELS = b"GET /v1/models HTTP/1.1\r\nhost: test\r\nx-api-key: %b\r\n\r\n"
 
 
+PLUGIN = """
+class Plugin:
+    api_version = 1
+
+    def __init__(self, options):
+        pass
+
+    def scores(self, question, *, now, rng):
+        return {candidate.id: 1.0 for candidate in question.candidates}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(install(tmp_path, {"even": "plugin_even:Plugin"}, {"plugin_even": PLUGIN}))
+
+
 def groups(a: FakeProvider, b: FakeProvider) -> dict[str, object]:
-    """One group per strategy, which bears its name; all have the same targets."""
-    return {name: weighted((a, b), (1, 1), strategy=name) for name in NAMES}
+    """One group per strategy, which bears its name; all have the same targets. No policy service answers."""
+    own = {"plugin": {"plugin": {"name": "even"}}, "external": {"external": {"url": "http://127.0.0.1:9/decide"}}}
+    return {name: weighted((a, b), (1, 1), strategy=name, **own.get(name, {})) for name in NAMES}
 
 
 async def serve(gw: Gateway, name: str) -> list[Reply]:
