@@ -14,6 +14,7 @@ from msgspec.json import Decoder
 from pointsman.dialects.kept_state import id_of
 from pointsman.dialects.provider_error import NULL, UNREADABLE
 from pointsman.domain.conversation import Prefix
+from pointsman.domain.octets import holds
 from pointsman.domain.request import Dialect
 
 MAX_DIGESTED_BYTES = 1 << 20  # a longer body would hold up all other requests while it is read once more
@@ -131,7 +132,7 @@ def _said(message: Message) -> bytes:
 
 
 def _unmarked(raw: bytes) -> bytes:
-    return _CACHE_MARK.sub(b"", raw) if b'"cache_control"' in raw else raw
+    return _CACHE_MARK.sub(b"", raw) if holds(raw, b'"cache_control"') else raw
 
 
 def _plain(content: bytes) -> bytes:

@@ -2,6 +2,7 @@
 
 import re
 
+from pointsman.domain.octets import holds
 from pointsman.domain.value import Leaf
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")  # WHATWG HTML 9.2.5
@@ -46,7 +47,7 @@ class SseDecoder:
             self._pending, self._pending_bytes = [], 0
         if self._at_start:
             data = self._skip_bom(data)
-        return self._split_any(data) if b"\r" in data else self._split_lf(data)
+        return self._split_any(data) if holds(data, b"\r") else self._split_lf(data)
 
     def close(self) -> list[SseEvent]:
         """The last event of a stream that ended without its empty line (E-02), completed with one."""
@@ -124,13 +125,13 @@ def _is_one_line(chunk: bytes) -> bool:
         chunk.startswith(_DATA)
         and chunk.endswith(b"\n\n")
         and chunk.find(b"\n") == len(chunk) - 2
-        and b"\r" not in chunk
+        and not holds(chunk, b"\r")
     )
 
 
 def data_of(raw: bytes) -> bytes | None:
     """The data of one event, or None when it has none."""
-    if raw.startswith(_EVENT) and raw.count(b"\n") == 3 and b"\r" not in raw:
+    if raw.startswith(_EVENT) and raw.count(b"\n") == 3 and not holds(raw, b"\r"):
         start = raw.index(b"\n") + 1
         if raw.startswith(_DATA, start) and raw.endswith(b"\n\n"):
             return raw[start + len(_DATA) : -2]  # a name and one line of data, as most named events are

@@ -65,7 +65,7 @@ def read_top_level(body: bytes) -> TopLevel:
     # Compact, as the SDKs write it: the fields and their punctuation are exactly the body. It proves that nothing else
     # is in there, no white space, no escape in a name and no second field of a name: each would make it longer.
     punctuation = 4 * len(values) + 1  # {} and, per field, two quotes, a colon and a comma, less one comma
-    is_compact = punctuation + len(names) + len(b"".join(values.values())) == len(body)
+    is_compact = punctuation + len(names) + sum(map(len, values.values())) == len(body)
     spans = None if is_compact else _spans(body, values)
     return TopLevel(body, values, spans, names.isascii() and names == names.lower())
 

@@ -7,6 +7,7 @@ bare CR or LF, no leading zeros in lengths, one framing header at most, one Host
 import re
 
 from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.domain.octets import holds
 from pointsman.domain.value import Leaf
 from pointsman.http1.header_block import SOUND_LINES, HeaderBlock
 
@@ -51,13 +52,14 @@ def parse_request_head(raw: bytes) -> RequestHead:
     lowered = headers.lowered
     if _HOST.fullmatch(headers.get(b"host") or b"") is None:
         raise _bad("Exactly one valid Host header is required.")
-    is_chunked = b"\r\ntransfer-encoding:" in lowered and _is_chunked(headers, is_http_1_0)
+    is_chunked = holds(lowered, b"\r\ntransfer-encoding:") and _is_chunked(headers, is_http_1_0)
     length = headers.get(b"content-length")
     if length is not None and _LENGTH.fullmatch(length) is None:
         raise _bad("Content-Length is not a plain decimal number.")
-    is_plain = b"\r\nconnection: keep-alive\r\n" in lowered and b"close" not in lowered  # a second one may say so
+    is_kept = holds(lowered, b"\r\nconnection: keep-alive\r\n")
+    is_plain = is_kept and not holds(lowered, b"close")  # a second header may say so
     keep_alive = is_plain or _stays(headers.get(b"connection"), is_http_1_0)
-    expects_continue = b"\r\nexpect:" in lowered and _expects_continue(headers[b"expect"], is_http_1_0)
+    expects_continue = holds(lowered, b"\r\nexpect:") and _expects_continue(headers[b"expect"], is_http_1_0)
     path, _, query = target.decode().partition("?")
     content_length = 0 if length is None else int(length)
     return RequestHead(

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from pointsman.domain.octets import holds
+
 # no underscore in a name of a caller: proxies in front map it to a hyphen, and two names become one;
 # possessive, so that no input can make it go back
 SOUND_LINES = re.compile(rb"(?:[!#$%&'*+\-.^`|~0-9A-Za-z]++:[^\x00-\x08\x0a-\x1f\x7f]*+\r\n)*+")
@@ -52,7 +54,7 @@ class HeaderBlock(Mapping[bytes, bytes]):
         return value
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, bytes) and b"\r\n%b:" % name in self.lowered
+        return isinstance(name, bytes) and holds(self.lowered, b"\r\n%b:" % name)
 
     def __iter__(self) -> Iterator[bytes]:
         lines = self.lowered.split(b"\r\n")[1:-1]

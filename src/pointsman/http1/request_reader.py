@@ -16,6 +16,7 @@ class ReadPhase(Enum):
     BODY = auto()
 
 
+_LINE_STARTS = (b"", b"\r", b"\n")
 _IDLE = ReadPhase.IDLE  # an attribute of an enumeration is searched for each time
 
 
@@ -50,7 +51,7 @@ class RequestReader:
             return self._read_body(self.head, data)
         if self._buffer:
             data, self._buffer = self._buffer + data, b""
-        if data[:1] in b"\r\n" and self.phase is _IDLE:
+        if data[:1] in _LINE_STARTS and self.phase is _IDLE:
             data = data.lstrip(b"\r\n")  # RFC 9112 2.2: empty lines before a request are allowed
             if not data:
                 return None

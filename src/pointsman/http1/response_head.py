@@ -3,6 +3,7 @@
 llhttp itself refuses folded lines, bare line feeds, odd and repeated lengths, and a length beside a coding.
 """
 
+from pointsman.domain.octets import holds
 from pointsman.http1.header_block import HeaderBlock
 from pointsman.http1.limits import UpstreamLimits
 
@@ -22,7 +23,7 @@ class ResponseHead:
     @property
     def has_length(self) -> bool:
         """False: neither length nor chunks, the close of the connection is the end."""
-        return _LENGTH in self.headers.lowered or _CODING in self.headers.lowered
+        return holds(self.headers.lowered, _LENGTH) or holds(self.headers.lowered, _CODING)
 
     def get(self, name: bytes) -> bytes | None:
         """The value of a header, its name in lower case."""
@@ -36,6 +37,6 @@ def read_response_head(status: int, raw: bytes, limits: UpstreamLimits) -> Respo
     if raw.count(b"\n") > limits.header_count + 1:
         return None
     headers = HeaderBlock(raw)  # the status line has no line end before it, and so is no header
-    if _CODING in headers.lowered and headers[b"transfer-encoding"].lower() != b"chunked":
+    if holds(headers.lowered, _CODING) and headers[b"transfer-encoding"].lower() != b"chunked":
         return None  # a coding that is not decoded here, or more than one
     return ResponseHead(status, headers)

@@ -6,10 +6,10 @@ from functools import lru_cache
 
 def rfc3339(utc_s: float) -> str:
     """UTC with milliseconds, e.g. 2026-11-30T12:00:00.123Z."""
-    return _to_milliseconds(int(utc_s * 1000))
+    utc_ms = int(utc_s * 1000)
+    return f"{_to_seconds(utc_ms // 1000)}.{utc_ms % 1000:03d}Z"
 
 
-@lru_cache(maxsize=2)  # records come in the order of time, many per millisecond
-def _to_milliseconds(utc_ms: int) -> str:
-    seconds, rest = divmod(utc_ms, 1000)
-    return time.strftime(f"%Y-%m-%dT%H:%M:%S.{rest:03d}Z", time.gmtime(seconds))
+@lru_cache(maxsize=2)  # records come in the order of time, many per second
+def _to_seconds(utc_s: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(utc_s))

@@ -13,6 +13,7 @@ from pointsman.http1.response_head import ResponseHead
 from pointsman.routing import limit_headers
 from pointsman.routing.outcomes import Verdict, verdict, verdict_in_band
 from pointsman.routing.retry_after import retry_after_s
+from pointsman.signals.target_state import Lease
 from pointsman.upstream.faults import CLASS_BY_FAULT
 
 OK = 200
@@ -34,8 +35,8 @@ class BaseAnswer:
     done: "asyncio.Future[WireFailure | None]"  # from bind on
     kept: tuple[str, ...] = ()  # keys of what the provider keeps, for later requests to build on
 
-    def __init__(self, codec: Codec, limits: UpstreamLimits, clock: Clock) -> None:
-        self.codec, self.limits, self._clock = codec, limits, clock
+    def __init__(self, codec: Codec, limits: UpstreamLimits, clock: Clock, lease: Lease | None = None) -> None:
+        self.codec, self.limits, self._clock, self._lease = codec, limits, clock, lease
         self._began_at = clock.now()
         self.has_content = False
         self.head: ResponseHead | None = None
@@ -81,10 +82,12 @@ class BaseAnswer:
         return _fault(verdict(status, error), f"status_{status}", error)
 
     def _outcome(self, fault: Fault | None, *, committed: bool) -> Outcome:
-        ttfb_s, ttft_s, duration_s = self._ttfb_s, self._ttft_s, self._clock.now() - self._began_at
+        now = self._clock.now()
+        ttfb_s, ttft_s, duration_s = self._ttfb_s, self._ttft_s, now - self._began_at
         if fault is None:
+            told = self._told() if self._lease is None or self._lease.state.wants_limits(now) else ()
             return Outcome(
-                _SERVED, "", OK, None, False, None, committed, ttfb_s, ttft_s, duration_s, self.usage, self._told(),
+                _SERVED, "", OK, None, False, None, committed, ttfb_s, ttft_s, duration_s, self.usage, told,
             )  # fmt: skip
         return Outcome(
             fault.outcome_class, fault.detail, self.status, fault.error, fault.confirmed, self._retry_after_s(),

@@ -47,7 +47,7 @@ class Call:
                 codec, parts.limits, parts.clock, self._reply, self._stream_head, facts, provider.terminator, lease
             )
         else:
-            answer = UnaryAnswer(codec, parts.limits, parts.clock)
+            answer = UnaryAnswer(codec, parts.limits, parts.clock, lease)
         self.answer = answer
         body = codec.write_request(self._parsed, target.upstream_model)
         headers = self._request.head.headers

@@ -20,7 +20,7 @@ def is_needed(group: ModelGroup, parsed: ParsedRequest, caller: Caller, headers:
         facts.body_bytes + (facts.max_output_tokens or 0) > group.policy.scan.plain_up_to_tokens
         or parsed.preferences is not None
         or caller.policy is not None
-        or (steering_headers.PREFIX in headers.lowered and headers.lines(steering_headers.NAMES) != b"")
+        or headers.lines(steering_headers.NAMES) != b""
     )
 
 

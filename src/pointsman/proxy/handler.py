@@ -14,7 +14,7 @@ from pointsman.domain.request import Caller, RequestFacts
 from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
 from pointsman.http1.server import Request
-from pointsman.proxy import closer, explain_header, reply_headers, steering_headers
+from pointsman.proxy import closer, explain_header, reply_headers
 from pointsman.proxy.call import Call
 from pointsman.proxy.driver import drive
 from pointsman.proxy.parts import Parts
@@ -56,8 +56,7 @@ class ModelHandler:
             deadline = began_at + (timeouts.total_stream_s if facts.stream else timeouts.total_s)
             exchange = Exchange(ask, group, parts.board, parts.rng, began_at=began_at, deadline=deadline)
             call = Call(parts, codec, request, reply, exchange, parsed, shows_details)
-            if steering_headers.PREFIX in request.head.headers.lowered:
-                call.explains = explain_header.is_asked(request.head.headers, caller)
+            call.explains = explain_header.is_asked(request.head.headers, caller)
             finish = await drive(exchange, call, parts.board, parts.clock)
             reason = finish.reason
             call.finish(finish)

@@ -7,7 +7,6 @@ from pointsman.http1.header_block import HeaderBlock
 
 TARGET, EXCLUDE, MAX_PRICE = b"x-pointsman-target", b"x-pointsman-exclude", b"x-pointsman-max-price"
 NAMES = (TARGET, EXCLUDE, MAX_PRICE)
-PREFIX = b"\r\nx-pointsman-"  # how the line of any of them begins: most heads have none
 MAX_NAMES = 32  # in one header; each is compared with every target
 
 _STEERS = (TARGET, EXCLUDE)  # need a scope; what only makes things cheaper is free for every key

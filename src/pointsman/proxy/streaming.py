@@ -36,9 +36,9 @@ class StreamAnswer(BaseAnswer):
         terminator: Terminator,
         lease: Lease,
     ) -> None:
-        super().__init__(codec, limits, clock)
+        super().__init__(codec, limits, clock, lease)
+        self._waited = lease
         self._reply, self._head, self._wants_usage = reply, head, facts.wants_usage
-        self._lease = lease
         self._is_lenient = terminator is Terminator.LENIENT
         self._decoder = codec.decoder(limits.event_bytes)
         self._flow: ReadFlow | None = None
@@ -119,7 +119,7 @@ class StreamAnswer(BaseAnswer):
         if facts.has_content and not self.has_content:
             self.has_content = True
             self._ttft_s = self._clock.now() - self._began_at
-            self._lease.answered()
+            self._waited.answered()
         return self._wants_usage or not facts.is_usage_only
 
     def _break(self, fault: Fault) -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from email.utils import mktime_tz
 
+from pointsman.domain.octets import holds
 from pointsman.domain.outcome import LimitedUnit, ToldLimit
 from pointsman.domain.value import Value
 
@@ -49,12 +50,12 @@ def told_limits(lowered: bytes, get: Callable[[bytes], bytes | None], now_utc: f
 
     `lowered`: all headers as they came, in lower case; `get`: one of them by its name.
     """
-    return tuple(_told(lowered, get, now_utc)) if MARK in lowered else ()
+    return tuple(_told(lowered, get, now_utc)) if holds(lowered, MARK) else ()
 
 
 def _told(lowered: bytes, get: Callable[[bytes], bytes | None], now_utc: float) -> Iterator[ToldLimit]:
     for names in _NAMES:
-        if names.remaining not in lowered:  # most: a provider has one form, and not every unit of it
+        if not holds(lowered, names.remaining):  # most: a provider has one form, and not every unit of it
             continue
         remaining = _number(get(names.remaining))
         if remaining is None or remaining > _PLENTY * (_number(get(names.limit)) or math.inf):

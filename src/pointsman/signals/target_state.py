@@ -18,6 +18,7 @@ from pointsman.signals.tracks import Tracks
 _OK = OutcomeClass.OK  # an attribute of an enumeration is searched for each time
 _LIMITED = OutcomeClass.RATE_LIMITED
 _OPEN = Gate()
+_LIMITS_EVERY_S = 0.1  # what a provider says is left changes little in between, and reading costs as much as deciding
 
 
 class Lease:
@@ -48,6 +49,7 @@ class TargetState:
         self._pauses = Pauses()
         self._callers = CallerEvidence()
         self._probe: Lease | None = None
+        self._limits_due_at = -math.inf
 
     @property
     def in_flight(self) -> int:
@@ -113,6 +115,13 @@ class TargetState:
         if outcome.outcome_class is not _OK or self._throttle is not None or outcome.told_limits:
             return True
         return not self._pauses.is_spotless  # else the usual end: nothing to clear
+
+    def wants_limits(self, now: float) -> bool:
+        """Whether to read what the head of a success says is left: each one, once little was; else now and then."""
+        if self._throttle is None and now < self._limits_due_at:
+            return False
+        self._limits_due_at = now + _LIMITS_EVERY_S
+        return True
 
     def judge(
         self, lease: Lease, outcome: Outcome, now: float, rng: Rng, policy: Cooldown, *,

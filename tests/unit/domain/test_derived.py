@@ -12,7 +12,7 @@ from pointsman.domain import derived as module
 from pointsman.domain.derived import derived, forget_derived
 
 # Caches that hold nothing of a configuration.
-OTHERS = {"pointsman.http1.pool.tls_context", "pointsman.observability.times._to_milliseconds"}
+OTHERS = {"pointsman.http1.pool.tls_context", "pointsman.observability.times._to_seconds"}
 
 
 @pytest.fixture

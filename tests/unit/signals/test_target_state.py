@@ -135,3 +135,18 @@ def test_target_that_its_other_caller_left_ten_minutes_ago_is_no_longer_shared()
     attempt(state, "missing", 601.0, caller="alice", confirmed=True)
 
     assert not state.is_closed
+
+
+def test_what_is_left_of_a_providers_limits_is_read_ten_times_a_second() -> None:
+    state = TargetState()
+
+    read = [state.wants_limits(now / 100) for now in range(100, 200)]
+
+    assert sum(read) == 10
+
+
+def test_each_head_is_read_once_little_was_left() -> None:
+    state = TargetState()
+    attempt(state, "rate_limited", 1.0)
+
+    assert [state.wants_limits(1.0 + now / 1000) for now in range(5)] == [True] * 5
