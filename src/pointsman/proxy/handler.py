@@ -25,8 +25,8 @@ from pointsman.routing.exchange import Exchange
 log = logging.getLogger(__name__)
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
-_process = os.urandom(8).hex()  # unique over processes and restarts; ids are not secret
-_numbers = itertools.count(1)
+_prefix = f"req_{os.urandom(8).hex()}"  # unique over processes and restarts; ids are not secret
+_numbers = itertools.count(1 + (1 << 32))  # `hex` writes nine digits, the first of them a 1
 
 
 class ModelHandler:
@@ -117,4 +117,4 @@ def request_id_of(head: RequestHead) -> str:
 
 def new_request_id() -> str:
     """Unique over all processes: a random part for each of them, and a number."""
-    return f"req_{_process}{next(_numbers):08x}"
+    return _prefix + hex(next(_numbers))[3:]
