@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector,
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from pointsman.domain.decision import DecisionMode
+from pointsman.domain.decision import AttemptRecord, DecisionMode
 from pointsman.domain.outcome import OutcomeClass, Usage
 from pointsman.domain.view import Breaker
 from pointsman.observability.decision_log import DecisionNote, DecisionRecord
@@ -88,49 +88,43 @@ class Metrics:
         self.registry.register(LiveMetric(CounterMetricFamily, f"pointsman_{name}", text, labels, read))
 
     def count(self, records: Sequence[DecisionRecord]) -> None:
-        """Count what has ended. In bulk: one at a time costs twice as much."""
-        # the group is empty for a request that named no known model: labels stay a closed set
-        self._requests.count(
-            [(record.group or "", record.facts.dialect if record.facts else "", record.reason) for record in records]
-        )
-        self._duration.observe([((record.group or "",), record.duration_s) for record in records])
-        self._chose([(record.group or "", note) for record in records for note in record.decisions])
-        self._adaptive.count(
-            [
-                (record.group or "", attempt.mode)
-                for record in records
-                for attempt in record.attempts
-                if attempt.mode in SCORED_MODES and attempt.outcome_class == OutcomeClass.OK
-            ]
-        )
-        attempts = [attempt for record in records for attempt in record.attempts]
-        self._attempts.count([(attempt.target_id, attempt.outcome_class) for attempt in attempts])
-        self._ttft.observe(
-            [((attempt.target_id,), attempt.ttft_s) for attempt in attempts if attempt.ttft_s is not None]
-        )
-        self._failovers.count([(record.group or "",) for record in records for _ in record.attempts[1:]])
-        for attempt in attempts:
-            if attempt.cost_usd is not None:
-                self._cost.values[attempt.target_id,] += attempt.cost_usd
+        """Count what has ended."""
         for record in records:
-            if record.usage is not None:
-                self._used(record.attempts[-1].target_id, record.usage)
+            # the group is empty for a request that named no known model: labels stay a closed set
+            group, facts, attempts, usage = record.group or "", record.facts, record.attempts, record.usage
+            self._requests.values[group, facts.dialect if facts is not None else "", record.reason] += 1
+            self._duration.observe((group,), record.duration_s)
+            for note in record.decisions:
+                self._chose(group, note)
+            for attempt in attempts:
+                self._tried(group, attempt)
+            if len(attempts) > 1:
+                self._failovers.values[group,] += len(attempts) - 1
+            if usage is not None:
+                self._used(attempts[-1].target_id, usage)
 
-    def _chose(self, notes: Sequence[tuple[str, DecisionNote]]) -> None:
-        """Each decision beside the group that was asked for: who was picked, who was not, what became of the pin."""
-        self._decisions.count([(group, note.mode or "none") for group, note in notes])
-        picked = [(note.fallback or group, note.picked) for group, note in notes if note.picked is not None]
-        self._selections.count(picked)
-        self._exclusions.count(
-            [
-                (note.fallback or group, target_id, rule)
-                for group, note in notes
-                if note.excluded
-                for target_id, rule in note.excluded.items()
-            ]
-        )
-        pins = [(group, note.pin) for group, note in notes if note.pin is not None]
-        self._affinity.count([(group, pin.outcome, pin.reason or "") for group, pin in pins])
+    def _chose(self, asked: str, note: DecisionNote) -> None:
+        """A decision: who was picked, who was not, and what became of the pin."""
+        picked, excluded, pin, group = note.picked, note.excluded, note.pin, note.fallback or asked
+        self._decisions.values[asked, note.mode or "none"] += 1
+        if picked is not None:
+            self._selections.values[group, picked] += 1
+        for target_id, rule in excluded.items() if excluded else ():
+            self._exclusions.values[group, target_id, rule] += 1
+        if pin is not None:
+            self._affinity.values[asked, pin.outcome, pin.reason or ""] += 1
+
+    def _tried(self, group: str, attempt: AttemptRecord) -> None:
+        """An attempt: how it ended, after which decision, how fast it was, and what it cost."""
+        target_id, outcome_class, mode = attempt.target_id, attempt.outcome_class, attempt.mode
+        ttft_s, cost_usd = attempt.ttft_s, attempt.cost_usd
+        self._attempts.values[target_id, outcome_class] += 1
+        if mode in SCORED_MODES and outcome_class == OutcomeClass.OK:
+            self._adaptive.values[group, mode] += 1
+        if ttft_s is not None:
+            self._ttft.observe((target_id,), ttft_s)
+        if cost_usd is not None:
+            self._cost.values[target_id,] += cost_usd
 
     def attempts(self) -> dict[str, dict[str, int]]:
         """Attempts that have ended, by target and outcome class."""

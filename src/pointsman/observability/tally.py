@@ -5,8 +5,8 @@ All writers are on the event loop, and a scrape reads between two of its turns.
 """
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
@@ -21,11 +21,6 @@ class CounterTally(Collector):
     def __init__(self, name: str, text: str, *labels: str) -> None:
         self._name, self._text, self._labels = name, text, labels
         self.values: defaultdict[Labels, float] = defaultdict(float)
-
-    def count(self, found: Iterable[Labels]) -> None:
-        """One more for each time that labels are found."""
-        for labels, times in Counter(found).items():
-            self.values[labels] += times
 
     def collect(self) -> Iterator[Metric]:
         family = CounterMetricFamily(self._name, self._text, labels=self._labels)
@@ -52,12 +47,11 @@ class HistogramTally(Collector):
         self._bounds = tuple(bounds)
         self._found: defaultdict[Labels, _Distribution] = defaultdict(lambda: _Distribution(len(bounds) + 1))
 
-    def observe(self, values: Iterable[tuple[Labels, float]]) -> None:
-        bounds, distributions = self._bounds, self._found
-        for labels, value in values:
-            found = distributions[labels]
-            found.counts[bisect_left(bounds, value)] += 1
-            found.total += value
+    def observe(self, labels: Labels, value: float) -> None:
+        """One more observation."""
+        found = self._found[labels]
+        found.counts[bisect_left(self._bounds, value)] += 1
+        found.total += value
 
     def collect(self) -> Iterator[Metric]:
         family = HistogramMetricFamily(self._name, self._text, labels=self._labels)

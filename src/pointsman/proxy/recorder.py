@@ -18,6 +18,7 @@ from pointsman.routing.exchange import Exchange
 log = logging.getLogger(__name__)
 
 CALLER_GONE_STATUS = 499  # nginx's number for it; never sent, since nobody is there to read it
+_NO_GATES: dict[str, float] = {}  # nobody writes into it
 
 
 class Ended(Leaf):
@@ -98,7 +99,7 @@ def _note(decision: Decision, asked: str) -> DecisionNote:
         )  # fmt: skip
     return DecisionNote(
         pick.mode, pick.target.id, pick.propensity, decision.candidates, decision.shares, excluded, decision.estimates,
-        decision.scores, decision.pin, fallback, {**decision.gates},
+        decision.scores, decision.pin, fallback, {**decision.gates} if decision.gates else _NO_GATES,
     )  # fmt: skip
 
 
