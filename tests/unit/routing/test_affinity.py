@@ -14,7 +14,18 @@ from pointsman.domain.view import MarketView, PauseCause, ProbeView, TargetView
 from pointsman.routing.affinity import stays, use_of
 from pointsman.routing.router import decide
 from pointsman.testing import builders
-from tests.unit.routing.asking import HALF_OPEN, LIMITED, OPEN, PROBING, Draws, Request, decided, paused_for, picked
+from tests.unit.routing.asking import (
+    HALF_OPEN,
+    LIMITED,
+    OPEN,
+    PROBING,
+    Draws,
+    Request,
+    decided,
+    paused_for,
+    picked,
+    rules,
+)
 from tests.unit.routing.commands import target_of
 
 FIRM = [AffinityMode.STRICT, AffinityMode.PREFIX]
@@ -352,3 +363,9 @@ def test_what_keeps_a_target_out_of_one_request_moves_no_session(mode: AffinityM
 
     assert pins(asked) == [("skipped", None)]
     assert asked.board.homes[S1.key] == "a/m"
+
+
+def test_decision_to_keep_tells_who_was_left_out() -> None:
+    decision = decided(group(), views={"a/m": OPEN}, home=2)
+
+    assert (picked(decision), rules(decision)) == ("c/m", {"a/m": "paused"})

@@ -90,3 +90,12 @@ def test_anthropic_names_its_limits_the_other_way_round(name: str, unit: Limited
 
 def test_answer_without_such_headers_says_nothing() -> None:
     assert told() == ()
+
+
+def test_limit_of_which_plenty_is_left_hides_no_other() -> None:
+    found = told(
+        x_ratelimit_limit_requests="100", x_ratelimit_remaining_requests="90", x_ratelimit_reset_requests="1s",
+        x_ratelimit_limit_tokens="1000", x_ratelimit_remaining_tokens="10", x_ratelimit_reset_tokens="5s",
+    )  # fmt: skip
+
+    assert found == (ToldLimit(TOKENS, 10.0, 5.0),)

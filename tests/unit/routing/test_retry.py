@@ -125,3 +125,9 @@ def test_refusal_without_words_is_still_an_error_of_the_request() -> None:
 @pytest.mark.bug("B-15")
 def test_refusal_that_came_inside_a_success_is_no_success() -> None:
     assert retry.refusal(builders.outcome("caller_fault", status=200, error=SAID)).status == 400
+
+
+def test_refusal_is_of_the_type_that_the_provider_named() -> None:
+    said = ProviderError("Too long.", "context_window_error", None, None)
+
+    assert retry.refusal(builders.outcome("caller_fault", status=422, error=said)).openai_type == "context_window_error"

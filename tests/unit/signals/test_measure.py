@@ -170,3 +170,11 @@ def limited(times: int) -> TargetState:
     for _ in range(times):
         target.tracks.observe(STREAM, builders.outcome("rate_limited", status=429), NOW)
     return target
+
+
+def test_peaks_drift_back_to_the_lower_median() -> None:
+    states = [state(time_s) for time_s in (0.1, 0.2, 0.4, 0.8, 1.6)]
+
+    seen = measured(states, BY_TTFB, NOW + 86_400.0)
+
+    assert [each.ttfb_s for each in seen] == pytest.approx([0.4] * 5, rel=0.05)

@@ -5,6 +5,7 @@ import pytest
 from pointsman.domain.outcome import OutcomeClass
 from pointsman.domain.policy import Cooldown
 from pointsman.domain.view import Breaker, PauseCause
+from pointsman.signals.pauses import PROBE_PATIENCE_S
 from tests.unit.signals.pausing import Outage, paused
 
 FAULTS = ("upstream_fault", "broken_stream", "bad_payload")
@@ -276,3 +277,20 @@ def test_pauses_are_counted_by_cause() -> None:
     outage.ends("rate_limited")
 
     assert outage.pauses.begun == {PauseCause.FAULTS: 1, PauseCause.RATE_LIMIT: 1}
+
+
+def test_probe_is_overdue_only_after_some_patience() -> None:
+    outage = paused()
+
+    seen = [
+        outage.pauses.is_probe_overdue(outage.pauses.until + late_s)
+        for late_s in (-PROBE_PATIENCE_S, 0.0, PROBE_PATIENCE_S)
+    ]
+
+    assert seen == [False, False, True]
+
+
+def test_new_target_is_neither_spared_nor_spent() -> None:
+    pauses = Outage().pauses
+
+    assert (pauses.is_spared, pauses.is_spent) == (False, False)

@@ -81,3 +81,13 @@ def test_member_that_is_new_is_not_due_and_one_that_is_gone_is_forgotten() -> No
 
 def test_clock_that_steps_back_makes_nobody_due() -> None:
     assert looked({"a": NOW + 100.0, "b": NOW, "c": NOW}, after_s=-500.0).view.due == ()
+
+
+def test_looks_within_one_minute_add_up() -> None:
+    probes = looked(NEVER, after_s=61.0)
+
+    for second in (62.0, 63.0):
+        probes.book(Spent(1.0, 0.5, probed=1))
+        probes.look(NEVER, 60.0, NOW + second)
+
+    assert (probes.view.probes, probes.view.extra_usd) == (2, 1.0)

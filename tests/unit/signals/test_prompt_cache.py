@@ -142,3 +142,13 @@ def test_nothing_is_kept_for_groups_that_do_not_ask() -> None:
     assert Detail.PREFIX not in group.policy.details
     assert board.expected(group, ask, NOW).cached_tokens == ()
     assert board.expected(GROUP, ask, NOW).cached_tokens == (0, 0)
+
+
+def test_prompt_that_was_gone_a_minute_late_is_expected_to_be_gone_then() -> None:
+    cache, prompt = read(prefix("tools")), prefix("tools")
+    gone, late_s = Usage(input_tokens=TOKENS, cached_tokens=0), KEPT_FOR_S + 60.0
+
+    for count in range(1, 50):
+        cache.learn(prompt, gone, NOW + count * late_s)
+
+    assert cache.expected_tokens(prompt, TOKENS, NOW + 50 * late_s) < TOKENS / 4

@@ -4,7 +4,8 @@ import pytest
 
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import MARKET, Cooldown
-from pointsman.domain.view import Breaker, PauseCause
+from pointsman.domain.target import Limits
+from pointsman.domain.view import Breaker, Limit, PauseCause
 from pointsman.signals.target_state import Lease, TargetState
 from pointsman.signals.tracks import Tracks
 from pointsman.testing import builders
@@ -150,3 +151,18 @@ def test_each_head_is_read_once_little_was_left() -> None:
     attempt(state, "rate_limited", 1.0)
 
     assert [state.wants_limits(1.0 + now / 1000) for now in range(5)] == [True] * 5
+
+
+def test_tokens_count_from_the_moment_that_they_are_sent() -> None:
+    state = TargetState()
+    state.limit_to(Limits(max_tpm=10))
+
+    state.begin("alice", 0.0, is_probe=False, facts=builders.facts(body_bytes=4_000))
+
+    assert state.view(0.0).limit is Limit.MAX_TPM
+
+
+def test_flagged_target_is_flagged_while_it_is_paused_too() -> None:
+    state = recovering()
+
+    assert [state.view(1.0, flagged=flagged).flagged for flagged in (True, False)] == [True, False]

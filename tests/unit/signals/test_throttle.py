@@ -91,3 +91,11 @@ def test_reading_changes_nothing() -> None:
     throttle.gate(0, NOW + 1e9)
 
     assert throttle.gate(0, NOW + 60) == before
+
+
+def test_attempt_that_takes_less_than_expected_takes_no_more_than_it_was_sent_with() -> None:
+    throttle = Throttle(NOW, Limits(max_tpm=100.5))
+
+    ended(throttle, usage=Usage(input_tokens=1, output_tokens=1))
+
+    assert throttle.gate(0, NOW).limit is None
