@@ -25,6 +25,7 @@ from pointsman.domain.target import Target
 from pointsman.http1.clock import SystemClock
 from pointsman.http1.limits import EdgeLimits, UpstreamLimits, Watchdog
 from pointsman.http1.pool import ConnectionPool
+from pointsman.http1.resolver import Resolver
 from pointsman.http1.server import EdgeServer
 from pointsman.observability.decision_log import DecisionLog
 from pointsman.observability.logging import set_level
@@ -70,7 +71,7 @@ class App:
         self.metrics.before_scrape = self._recorder.digest  # a scrape sees every request that has ended
         self._watchdog = Watchdog(loop)
         limits = UpstreamLimits()
-        self._pool = ConnectionPool(loop, limits, self._watchdog)
+        self._pool = ConnectionPool(loop, limits, self._watchdog, Resolver(loop))
         upstream = Upstream(loop, self._pool)
         self._policies = PolicyServices(upstream, self.metrics, self._clock)
         front_door = self._front_door(upstream, limits)

@@ -9,6 +9,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from pointsman.config.settings import GIB, KIB, MIB, Address
+from pointsman.domain.addresses import is_denied
 from pointsman.domain.request import Dialect
 from pointsman.domain.target import Origin
 
@@ -120,6 +121,9 @@ def base_url(value: object) -> BaseUrl:
     host, port = _host_port(authority)
     if host is None or port == 0:
         raise BadValueError("must have a valid host, and a port in 1-65535 if any", "Write https://host:port/path.")
+    if _is_ip(host) and is_denied(ipaddress.ip_address(host)):
+        message = "must not be an unspecified, link-local, multicast or metadata address"
+        raise BadValueError(message, "Write the address of the provider; of this machine, 127.0.0.1 or [::1].")
     scheme = scheme.lower()
     return BaseUrl(Origin(scheme, host.lower(), port or _DEFAULT_PORT[scheme]), (slash + path).rstrip("/"))
 

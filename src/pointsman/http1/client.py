@@ -18,6 +18,7 @@ class WireFault(StrEnum):
     CONNECT_REFUSED = "connect_refused"
     CONNECT_TIMEOUT = "connect_timeout"
     DNS = "dns"
+    DENIED = "address_denied"
     TLS = "tls"
     UNREACHABLE = "unreachable"
     CLOSED = "closed"  # before the first byte of an answer

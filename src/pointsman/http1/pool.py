@@ -2,13 +2,13 @@
 
 import asyncio
 import functools
-import socket
 import ssl
 from collections.abc import Container, Hashable
 
 from pointsman.domain.target import Origin
 from pointsman.http1.client import UpstreamConnection, WireFailure, WireFault
 from pointsman.http1.limits import UpstreamLimits, Watchdog
+from pointsman.http1.resolver import Resolver, allowed
 
 
 class ConnectError(Exception):
@@ -30,8 +30,10 @@ def tls_context() -> ssl.SSLContext:
 class ConnectionPool:
     """Hands out connections, newest first, so that surplus ones grow old and are closed."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, limits: UpstreamLimits, watchdog: Watchdog) -> None:
-        self._loop, self._limits, self._watchdog = loop, limits, watchdog
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, limits: UpstreamLimits, watchdog: Watchdog, resolver: Resolver
+    ) -> None:
+        self._loop, self._limits, self._watchdog, self._resolver = loop, limits, watchdog, resolver
         self._idle: dict[Hashable, list[UpstreamConnection]] = {}
         self._is_closed = False
 
@@ -47,23 +49,36 @@ class ConnectionPool:
         return None
 
     async def connect(self, origin: Origin, timeout_s: float) -> UpstreamConnection:
-        """A fresh connection. Raises ConnectError."""
+        """A fresh connection, to the first address of the origin that takes one. Raises ConnectError."""
+        end = self._loop.time() + timeout_s
+        found = await self._resolver.addresses(origin.host, timeout_s)
+        addresses = allowed(found)
+        fault = WireFault.DENIED if found else WireFault.DNS
+        for number, address in enumerate(addresses):
+            share_s = (end - self._loop.time()) / (len(addresses) - number)  # a silent one leaves time for the others
+            try:
+                return await self._connect(str(address), origin, share_s)
+            except ConnectError as error:
+                fault = error.failure.fault
+        self._resolver.distrust(origin.host)
+        raise ConnectError(fault)
+
+    async def _connect(self, address: str, origin: Origin, timeout_s: float) -> UpstreamConnection:
         connection = UpstreamConnection(self._loop, self._limits, self._watchdog)
         try:
             async with asyncio.timeout(timeout_s):
                 await self._loop.create_connection(
                     lambda: connection,
-                    origin.host,
+                    address,
                     origin.port,
                     ssl=tls_context() if origin.is_tls else None,
+                    server_hostname=origin.host if origin.is_tls else None,
                 )
         except TimeoutError:
             connection.abandon()
             raise ConnectError(WireFault.CONNECT_TIMEOUT) from None
-        except ssl.SSLError:
+        except (ssl.SSLError, ConnectionResetError):  # the latter: broken off within the handshake
             raise ConnectError(WireFault.TLS) from None
-        except (socket.gaierror, UnicodeError):  # the latter: no DNS label can hold the name
-            raise ConnectError(WireFault.DNS) from None
         except ConnectionRefusedError:
             raise ConnectError(WireFault.CONNECT_REFUSED) from None
         except OSError:
@@ -94,6 +109,7 @@ class ConnectionPool:
     def close(self) -> None:
         """Close every idle connection and keep none from now on."""
         self._is_closed = True
+        self._resolver.close()
         self._watchdog.unwatch(self)
         for idle in self._idle.values():
             for connection in idle:

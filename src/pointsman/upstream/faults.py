@@ -11,6 +11,7 @@ CLASS_BY_FAULT: Mapping[WireFault, OutcomeClass] = MappingProxyType(
         WireFault.CONNECT_REFUSED: OutcomeClass.UPSTREAM_FAULT,
         WireFault.CONNECT_TIMEOUT: OutcomeClass.UPSTREAM_FAULT,
         WireFault.DNS: OutcomeClass.UPSTREAM_FAULT,
+        WireFault.DENIED: OutcomeClass.UPSTREAM_FAULT,
         WireFault.TLS: OutcomeClass.UPSTREAM_FAULT,
         WireFault.UNREACHABLE: OutcomeClass.UPSTREAM_FAULT,
         WireFault.CLOSED: OutcomeClass.UPSTREAM_FAULT,

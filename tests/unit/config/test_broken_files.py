@@ -212,6 +212,11 @@ _PROVIDERS: dict[str, Broken] = {
     "other scheme": Broken(_url("ftp://host/v1"), "providers.local.base_url", "https://api.openai.com/v1"),
     "no scheme": Broken(_url("host:8000/v1"), "providers.local.base_url", "https://api.openai.com/v1"),
     "no host": Broken(_url("http:///v1"), "providers.local.base_url", "https://host:port/path"),
+    "metadata of a cloud": Broken(_url("http://169.254.169.254/v1"), "providers.local.base_url", "127.0.0.1"),
+    "the same, as IPv6": Broken(
+        _url("'http://[::ffff:169.254.169.254]/v1'"), "providers.local.base_url", "address of the provider"
+    ),
+    "any address": Broken(_url("http://0.0.0.0:8000/v1"), "providers.local.base_url", "127.0.0.1"),
     "credentials in the URL": Broken(_url("http://user:pass@host/v1"), "providers.local.base_url", "into `api_key`"),
     "query": Broken(_url("http://host/v1?key=1"), "providers.local.base_url", "before the `?` or `#`"),
     "fragment": Broken(_url("'http://host/v1#part'"), "providers.local.base_url", "before the `?` or `#`"),

@@ -15,6 +15,7 @@ from pointsman.domain.target import Origin
 from pointsman.http1.client import WireFault
 from pointsman.http1.limits import UpstreamLimits, Watchdog
 from pointsman.http1.pool import ConnectError, ConnectionPool, tls_context
+from pointsman.http1.resolver import Resolver
 from pointsman.testing import FakeProvider, Raw, refused_port
 from tests.unit.http1.edge import Run, until
 from tests.unit.http1.upstream import KEY, REQUEST, Heard, begin, chunked, sized, upstream
@@ -51,7 +52,7 @@ def certificate(tmp_path: Path, *, days: int = 30, name: str = "127.0.0.1") -> s
 
 async def fault(origin: Origin, timeout_s: float = 2.0) -> WireFault:
     loop = asyncio.get_running_loop()
-    pool = ConnectionPool(loop, UpstreamLimits(), Watchdog(loop))
+    pool = ConnectionPool(loop, UpstreamLimits(), Watchdog(loop), Resolver(loop))
     with pytest.raises(ConnectError) as raised:
         await pool.connect(origin, timeout_s)
     assert str(raised.value) == raised.value.failure.fault.value
@@ -341,9 +342,10 @@ def test_a_name_that_cannot_be_resolved_is_told_so(run: Run, host: str) -> None:
 
 
 def test_an_address_that_cannot_be_reached_is_told_so(run: Run) -> None:
-    assert run(fault(Origin("http", "255.255.255.255", 80))) is WireFault.UNREACHABLE
+    assert run(fault(Origin("http", "127.255.255.255", 80))) is WireFault.UNREACHABLE
 
 
+@pytest.mark.case("T03")
 @pytest.mark.parametrize(
     ("days", "name"),
     [(30, "127.0.0.1"), (-1, "127.0.0.1"), (30, "127.0.0.2")],
@@ -358,6 +360,21 @@ def test_a_certificate_that_proves_nothing_is_refused(run: Run, tmp_path: Path, 
     assert run(scenario()) == (WireFault.TLS, 0)
 
 
+@pytest.mark.case("T03")
+@pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1 is deprecated")
+def test_a_protocol_that_is_out_of_date_is_refused(run: Run, tmp_path: Path) -> None:
+    async def scenario() -> tuple[WireFault, int]:
+        old = certificate(tmp_path)
+        old.set_ciphers("ALL:@SECLEVEL=0")
+        old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1
+        async with FakeProvider(tls=old) as provider:
+            port = int(provider.base_url.rpartition(":")[2].removesuffix("/v1"))
+            return await fault(Origin("https", "127.0.0.1", port)), len(provider.log)
+
+    assert run(scenario()) == (WireFault.TLS, 0)
+
+
+@pytest.mark.case("T03")
 def test_a_plain_upstream_is_never_spoken_to_in_the_clear(run: Run) -> None:
     async def scenario() -> tuple[WireFault, int]:
         async with FakeProvider() as provider:

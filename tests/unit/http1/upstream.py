@@ -10,6 +10,7 @@ from pointsman.domain.target import Origin
 from pointsman.http1.client import UpstreamConnection, WireFailure, WireFault
 from pointsman.http1.limits import AttemptLimits, UpstreamLimits, Watchdog
 from pointsman.http1.pool import ConnectionPool
+from pointsman.http1.resolver import Resolver
 from pointsman.http1.response_head import ResponseHead
 from pointsman.testing import FakeProvider, Raw
 from pointsman.testing.answers import RawThen
@@ -108,7 +109,7 @@ async def upstream(**limits: int) -> AsyncIterator[Upstream]:
     loop = asyncio.get_running_loop()
     tasks = asyncio.all_tasks()
     watchdog = Watchdog(loop, TICK_S)
-    pool = ConnectionPool(loop, UpstreamLimits(**limits), watchdog)
+    pool = ConnectionPool(loop, UpstreamLimits(**limits), watchdog, Resolver(loop))
     async with FakeProvider() as provider:
         watchdog.start()
         pool.start()
