@@ -41,7 +41,6 @@ class _OutputConfig(Struct, gc=False):
 # built once: making a decoder costs more than all its work for one request
 _FLAG = Decoder(bool | None)
 _INTEGER = Decoder(int)
-_LIST = Decoder(list[Raw])
 _THINKING = Decoder(_Thinking)
 _OUTPUT = Decoder(_OutputConfig)
 
@@ -61,7 +60,7 @@ class AnthropicMessages:
         values = top.values
         if not steering.FIELDS.isdisjoint(values):
             return steering.taken_out(top, self.read_request)
-        tools = soft(values, "tools", _LIST) if "tools" in values else None
+        tools = soft(values, "tools", needs.TOOLS) if "tools" in values else None
         thinking = soft(values, "thinking", _THINKING) if "thinking" in values else None
         facts = RequestFacts(
             Dialect.ANTHROPIC_MESSAGES, model,

@@ -19,6 +19,11 @@ class _Typed(Struct, gc=False):
     mode: str = ""  # of a choice among some of the tools: whether one of them must be called
 
 
+class _Tool(Struct, gc=False):
+    """Counted only: what it looks like is for the provider to judge."""
+
+
+TOOLS = Decoder(list[_Tool])
 _TYPED = Decoder(_Typed)
 _CHOICE = Decoder(str | _Typed)
 _FLAG = Decoder(bool)

@@ -37,7 +37,6 @@ _FLAG = Decoder(bool | None)
 _OPTIONS = Decoder(dict[str, Raw] | None)
 _TEXT = Decoder(str)
 _INTEGER = Decoder(int)
-_LIST = Decoder(list[Raw])
 
 
 class OpenAIChat(OpenAIDialect):
@@ -56,7 +55,7 @@ class OpenAIChat(OpenAIDialect):
         stream = "stream" in values and strict(values, "stream", _FLAG) is True
         options = (strict(values, "stream_options", _OPTIONS) if "stream_options" in values else None) or {}
         wants_usage = "include_usage" in options and bytes(options["include_usage"]) == b"true"
-        tools = soft(values, "tools", _LIST) if "tools" in values else None
+        tools = soft(values, "tools", needs.TOOLS) if "tools" in values else None
         cap = soft(values, "max_completion_tokens", _INTEGER) if "max_completion_tokens" in values else None
         if not cap and "max_tokens" in values:
             cap = soft(values, "max_tokens", _INTEGER)

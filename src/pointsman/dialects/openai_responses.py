@@ -36,7 +36,6 @@ _MALFORMED_EVENT = EventFacts(is_malformed=True)
 # built once: making a decoder costs more than all its work for one request
 _FLAG = Decoder(bool | None)
 _INTEGER = Decoder(int)
-_LIST = Decoder(list[Raw])
 
 
 class OpenAIResponses(OpenAIDialect):
@@ -52,7 +51,7 @@ class OpenAIResponses(OpenAIDialect):
         values = top.values
         if not steering.FIELDS.isdisjoint(values):
             return steering.taken_out(top, self.read_request)
-        tools = soft(values, "tools", _LIST) if "tools" in values else None
+        tools = soft(values, "tools", needs.TOOLS) if "tools" in values else None
         facts = RequestFacts(
             Dialect.OPENAI_RESPONSES, model,
             "stream" in values and strict(values, "stream", _FLAG) is True, len(body), len(tools) if tools else 0,

@@ -37,6 +37,7 @@ class UpstreamLimits(Value):
     header_count: int = 128
     interim_responses: int = 16
     unary_bytes: int = 64 * KIB * KIB
+    stream_bytes: int = 256 * KIB * KIB  # relayed of one stream; the longest ones of agents have a tenth
     error_bytes: int = KIB * KIB  # of an error answer; more of it helps nobody
     event_bytes: int = KIB * KIB  # of one server-sent event
     held_bytes: int = KIB * KIB  # events held back until the first content

@@ -10,6 +10,7 @@ from pointsman.http1.limits import UpstreamLimits
 HEAD_END = b"\r\n\r\n"
 
 _LENGTH, _CODING = b"\r\ncontent-length:", b"\r\ntransfer-encoding:"
+_ENCODING = b"\r\ncontent-encoding:"
 
 
 class ResponseHead:
@@ -24,6 +25,11 @@ class ResponseHead:
     def has_length(self) -> bool:
         """False: neither length nor chunks, the close of the connection is the end."""
         return holds(self.headers.lowered, _LENGTH) or holds(self.headers.lowered, _CODING)
+
+    @property
+    def is_encoded(self) -> bool:
+        """Compressed, although it was asked not to be: its bytes are not what they seem."""
+        return _ENCODING in self.headers.lowered and self.headers[b"content-encoding"].lower() != b"identity"
 
     def get(self, name: bytes) -> bytes | None:
         """The value of a header, its name in lower case."""

@@ -24,7 +24,7 @@ from pointsman.http1.reply import Reply
 from pointsman.http1.server import Request
 from pointsman.proxy import closer, reply_headers
 from pointsman.proxy.answer import OK
-from pointsman.proxy.handler import plain_body, request_id_of, stopping
+from pointsman.proxy.handler import nested_too_deeply, plain_body, request_id_of, stopping
 from pointsman.proxy.parts import Parts
 from pointsman.proxy.unary import UnaryAnswer
 from pointsman.routing import resolve, retry
@@ -61,6 +61,8 @@ class CountHandler:
             reply.send(OK, headers, body)
         except GatewayError as error:
             _fail(error, request_id, reply, shows_details=shows_details)
+        except RecursionError:
+            _fail(nested_too_deeply(), request_id, reply, shows_details=shows_details)
         except asyncio.CancelledError:
             _fail(stopping(), request_id, reply, shows_details=shows_details)
             raise

@@ -63,6 +63,9 @@ class ModelHandler:
         except GatewayError as error:
             reason = FinishReason(error.kind.value.code)
             self._fail(error, request_id, reply, call, shows_details=shows_details)
+        except RecursionError:
+            reason = FinishReason.INVALID_REQUEST
+            self._fail(nested_too_deeply(), request_id, reply, call, shows_details=shows_details)
         except asyncio.CancelledError:
             reason = FinishReason.CALLER_GONE if reply.is_gone else FinishReason.SHUTDOWN
             self._fail(stopping(), request_id, reply, call, shows_details=shows_details)
@@ -101,6 +104,11 @@ def plain_body(request: Request) -> bytes:
 def stopping() -> GatewayError:
     text = "The gateway is shutting down; send the request again."
     return GatewayError(ErrorKind.OVERLOADED, text, retry_after_s=1)
+
+
+def nested_too_deeply() -> GatewayError:
+    """The first look at the body still succeeded, a closer one did not."""
+    return GatewayError(ErrorKind.BAD_REQUEST, "The request body is nested too deeply; use fewer levels.")
 
 
 def internal_error() -> GatewayError:

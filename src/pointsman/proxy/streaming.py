@@ -58,7 +58,8 @@ class StreamAnswer(BaseAnswer):
     def on_head(self, head: ResponseHead) -> None:
         super().on_head(head)
         content_type = head.get(b"content-type") or b""
-        self._is_stream = head.status == OK and content_type.lower().startswith(b"text/event-stream")
+        is_stream = head.status == OK and content_type.lower().startswith(b"text/event-stream")
+        self._is_stream = is_stream and not head.is_encoded
 
     def on_data(self, data: bytes) -> None:
         if self.done.done():
@@ -84,6 +85,8 @@ class StreamAnswer(BaseAnswer):
             return
         if self._reply.is_started:
             self._reply.write(b"".join(kept))
+            if self._reply.bytes_sent > self.limits.stream_bytes:
+                self._settle(WireFailure(WireFault.TOO_LARGE, got_bytes=True))
             return
         self._held += kept
         self._held_bytes += sum(map(len, kept))
@@ -158,8 +161,10 @@ class StreamAnswer(BaseAnswer):
             return self._stream_fault
         if failure is not None:
             return wire_fault(failure)
-        if self.status != OK:
+        if self.head is None or self.head.status != OK:
             return self._refused()
+        if self.head.is_encoded:
+            return Fault(OutcomeClass.BAD_PAYLOAD, "encoded")
         if not self._is_stream:
             return Fault(OutcomeClass.BAD_PAYLOAD, "not_a_stream")
         if not self._terminator and not (self._is_lenient and self._finish_reason):

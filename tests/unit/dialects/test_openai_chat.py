@@ -39,6 +39,7 @@ def said(text: str | None, finish: str = "stop", tokens: int | None = 1, **messa
         ({"tools": []}, "tool_count", 0),
         ({"tools": None}, "tool_count", 0),
         ({"tools": "x"}, "tool_count", 0),
+        ({"tools": [1, 2]}, "tool_count", 0),
         ({"tools": {"a": 1}}, "tool_count", 0),
         ({"response_format": {"type": "json_object"}}, "structured_output", True),
         ({"reasoning_effort": "high"}, "reasoning", True),

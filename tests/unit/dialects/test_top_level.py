@@ -1,8 +1,10 @@
+import contextlib
 import json
+import time
 
 import pytest
 
-from pointsman.dialects.top_level import read_top_level, splice
+from pointsman.dialects.top_level import MAX_FIELDS, MAX_ITEMS, read_top_level, splice
 from pointsman.domain.errors import GatewayError
 
 LAYOUTS: dict[str, bytes] = {
@@ -186,3 +188,65 @@ def test_the_refusal_says_what_is_wrong(body: bytes, reason: str) -> None:
 )
 def test_edits_replace_their_spans_only(edits: list[tuple[int, int, bytes]], expected: bytes) -> None:
     assert splice(b"0123456789", edits) == expected
+
+
+# --- bodies made to be expensive
+
+MIB = 1 << 20
+SIZE = 3 * MIB
+WIDE = {
+    "lists": b'{"model":"a","x":[%b[]]}' % (b"[]," * (SIZE // 3)),
+    "objects": b'{"model":"a","tools":[%b{}]}' % (b"{}, " * (SIZE // 4)),
+    "texts": b'{"model":"a","x":[%b""]}' % (b'"\\",",' * (SIZE // 6)),
+    "fields": b"{%b}" % b",".join(b'"%d":0' % number for number in range(SIZE // 9)),
+    "fields with spaces": b"{%b}" % b" , ".join(b'"%d" : "" ' % number for number in range(SIZE // 15)),
+    "fields within": b'{"x":{%b}}' % b",".join(b'"%d":0' % number for number in range(SIZE // 9)),
+    "numbers in between": b'{"model":"a","x":[%b1]}' % (b"{},1," * (SIZE // 5)),
+}
+LONG = {
+    "a picture": b'{"model":"a","x":"%b"}' % (b"A" * SIZE),
+    "text full of JSON": b'{"model":"a","x":"%b"}' % (b'{\\"a\\": [1, 2], \\"b\\\\n\\": 3}, ' * (SIZE // 30)),
+    "inputs of embeddings": b'{"model":"a","input":[%b]}' % b",".join([b"[%b]" % b", ".join([b"12345"] * 300)] * 1_500),
+    "numbers": b'{"model":"a","x":[%b-0.5e+3]}' % (b"1," * (SIZE // 2)),
+}
+
+
+@pytest.mark.case("T60", "I24")
+@pytest.mark.parametrize("body", WIDE.values(), ids=WIDE)
+def test_a_long_body_with_too_many_fields_and_items_is_refused(body: bytes) -> None:
+    assert f"more than {MAX_ITEMS} fields and list items" in refusal(body).message
+
+
+@pytest.mark.case("T60")
+@pytest.mark.parametrize("body", LONG.values(), ids=LONG)
+def test_a_long_body_is_taken_however_many_commas_its_texts_and_numbers_have(body: bytes) -> None:
+    assert body.count(b",") > MAX_ITEMS or b"," not in body[20:]
+    assert read_top_level(body).body is body
+
+
+@pytest.mark.case("T60")
+@pytest.mark.parametrize(("count", "taken"), [(MAX_FIELDS, True), (MAX_FIELDS + 1, False)])
+@pytest.mark.parametrize("separator", [b",", b", "])
+def test_so_many_fields_are_taken_and_not_one_more(count: int, separator: bytes, *, taken: bool) -> None:
+    body = b"{%b}" % separator.join(b'"%d":0' % number for number in range(count))
+
+    if taken:
+        assert len(read_top_level(body).values) == count
+    else:
+        assert f"more than {MAX_FIELDS} fields" in refusal(body).message
+
+
+@pytest.mark.case("T60", "I24")
+@pytest.mark.parametrize("body", [*WIDE.values(), *LONG.values()], ids=[*WIDE, *LONG])
+def test_three_megabytes_are_judged_before_anybody_else_has_to_wait(body: bytes) -> None:
+    began = time.thread_time()
+    with contextlib.suppress(GatewayError):
+        read_top_level(body)
+
+    assert time.thread_time() - began < 0.1
+
+
+@pytest.mark.case("T60")
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
+def test_a_body_nested_without_end_is_refused(opening: bytes) -> None:
+    assert "recursion" in refusal(b'{"model":"a","x":' + opening * 100_000).message

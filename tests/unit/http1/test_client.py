@@ -5,6 +5,7 @@ import pytest
 from pointsman.http1.client import WireFailure, WireFault
 from pointsman.testing import CloseEarly, Hang, Raw, Status, Truncated
 from pointsman.testing.answers import RawThen
+from tests.unit.http1.bad_answers import REFUSED
 from tests.unit.http1.edge import Run, until
 from tests.unit.http1.upstream import (
     CLOSED,
@@ -54,73 +55,6 @@ def test_a_sound_answer_is_heard_to_its_end(
     heard = run(answer(*pieces, then=then))
 
     assert (heard.said, heard.end) == (said, "end")
-
-
-BIG = b"x" * 33 * 1_024
-REFUSED: dict[str, bytes] = {
-    "length and coding": OK + b"content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
-    "coding and length": OK + b"transfer-encoding: chunked\r\ncontent-length: 1\r\n\r\n0\r\n\r\n",
-    "two lengths": OK + b"content-length: 1\r\ncontent-length: 2\r\n\r\nab",
-    "two equal lengths": OK + b"content-length: 1\r\ncontent-length: 1\r\n\r\na",
-    "list of lengths": OK + b"content-length: 1, 1\r\n\r\na",
-    "length with a plus": OK + b"content-length: +1\r\n\r\na",
-    "length with a minus": OK + b"content-length: -1\r\n\r\na",
-    "hexadecimal length": OK + b"content-length: 0x1\r\n\r\na",
-    "empty length": OK + b"content-length:\r\n\r\na",
-    "huge length": OK + b"content-length: " + b"9" * 30 + b"\r\n\r\na",
-    "list of codings": OK + b"transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-    "coding twice": OK + b"transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
-    "chunked twice": OK + b"transfer-encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
-    "identity": OK + b"transfer-encoding: identity\r\n\r\nabc",
-    "unknown coding": OK + b"transfer-encoding: xchunked\r\n\r\nabc",
-    "space before the colon": OK + b"content-length : 1\r\n\r\na",
-    "folded line": OK + b"x: a\r\n b\r\ncontent-length: 0\r\n\r\n",
-    "LF ends a header": OK + b"x: a\ncontent-length: 0\r\n\r\n",
-    "CR in a value": OK + b"x: a\rb\r\ncontent-length: 0\r\n\r\n",
-    "NUL in a value": OK + b"x: a\x00b\r\ncontent-length: 0\r\n\r\n",
-    "NUL in a name": OK + b"x\x00: a\r\ncontent-length: 0\r\n\r\n",
-    "control byte in a value": OK + b"x: \x01\r\ncontent-length: 0\r\n\r\n",
-    "DEL in a value": OK + b"x: \x7f\r\ncontent-length: 0\r\n\r\n",
-    "LF in a value": OK + b"x: a\nb\r\ncontent-length: 0\r\n\r\n",
-    "tab before the colon": OK + b"content-length\t: 1\r\n\r\na",
-    "folded line with a tab": OK + b"x: a\r\n\tb\r\ncontent-length: 0\r\n\r\n",
-    "space before the first header": OK + b" x: a\r\ncontent-length: 0\r\n\r\n",
-    "no colon": OK + b"x\r\ncontent-length: 0\r\n\r\n",
-    "empty name": OK + b": a\r\ncontent-length: 0\r\n\r\n",
-    "space within a name": OK + b"x y: a\r\ncontent-length: 0\r\n\r\n",
-    "non-ASCII name": OK + b"\xe4: a\r\ncontent-length: 0\r\n\r\n",
-    "space before the colon of a coding": OK + b"transfer-encoding : chunked\r\n\r\n0\r\n\r\n",
-    "chunk size that is no number": OK + b"transfer-encoding: chunked\r\n\r\nxyz\r\n",
-    "chunk size with a prefix": OK + b"transfer-encoding: chunked\r\n\r\n0x1\r\na\r\n0\r\n\r\n",
-    "chunk longer than its size": OK + b"transfer-encoding: chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n",
-    "huge chunk size": OK + b"transfer-encoding: chunked\r\n\r\n" + b"f" * 17 + b"\r\n",
-    "negative chunk size": OK + b"transfer-encoding: chunked\r\n\r\n-1\r\na\r\n",
-    "garbage": b"\x00\x01\x02\x03 nonsense\r\n\r\n",
-    "greeting of SSH": b"SSH-2.0-OpenSSH_9.2\r\n",
-    "greeting of SMTP": b"220 mail ready\r\n",
-    "HTTP/0.9": b"<html>hello</html>",
-    "HTTP/2": b"HTTP/2 200\r\n\r\n",
-    "HTTP/1.2": b"HTTP/1.2 200 OK\r\ncontent-length: 0\r\n\r\n",
-    "two spaces before the status": b"HTTP/1.1  200 OK\r\ncontent-length: 0\r\n\r\n",
-    "other protocol": b"ICY 200 OK\r\ncontent-length: 0\r\n\r\n",
-    "CR in the phrase": b"HTTP/1.1 200 O\rK\r\ncontent-length: 0\r\n\r\n",
-    "empty line first": b"\r\n" + sized(b"a"),
-    "empty lines first": b"\r\n\r\n" + sized(b"a"),
-    "empty lines and a list of codings": b"\r\n\r\n" + OK + b"transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-    "empty lines before the answer to an interim": b"HTTP/1.1 103 Early\r\n\r\n\r\n\r\n" + sized(b"a"),
-    "status of two digits": b"HTTP/1.1 99 Low\r\ncontent-length: 0\r\n\r\n",
-    "status 600": b"HTTP/1.1 600 High\r\ncontent-length: 0\r\n\r\n",
-    "status 999": b"HTTP/1.1 999 High\r\ncontent-length: 0\r\n\r\n",
-    "status 0": b"HTTP/1.1 000 Low\r\ncontent-length: 0\r\n\r\n",
-    "only LF": b"HTTP/1.1 200 OK\ncontent-length: 0\n\n",
-    "129 headers": OK + b"x: a\r\n" * 128 + b"content-length: 0\r\n\r\n",
-    "head of 33 KB": OK + b"x: " + BIG + b"\r\ncontent-length: 0\r\n\r\n",
-    "head without end": OK + b"x: " + BIG + BIG,
-    "headers without end": OK + b"x: a\r\n" * 12_000,
-    "seventeen interims": b"HTTP/1.1 103 Early\r\n\r\n" * 17 + sized(b"a"),
-    "switching protocols": b"HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\nabc",
-    "interim with a NUL": b"HTTP/1.1 103 Early\r\nx: \x00\r\n\r\n" + sized(b"a"),
-}
 
 
 @pytest.mark.case("T13", "T15")
