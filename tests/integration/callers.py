@@ -8,7 +8,15 @@ from typing import Any
 import msgspec
 
 from pointsman.domain.request import Dialect
-from pointsman.testing.wire import Reply, Wire, chat_request, completions_request, messages_request, responses_request
+from pointsman.testing.wire import (
+    PATIENCE_S,
+    Reply,
+    Wire,
+    chat_request,
+    completions_request,
+    messages_request,
+    responses_request,
+)
 
 CONCURRENCY = 50
 CHAT, RESPONSES, MESSAGES = Dialect.OPENAI_CHAT, Dialect.OPENAI_RESPONSES, Dialect.ANTHROPIC_MESSAGES
@@ -29,11 +37,11 @@ def to_pairs(count: int, *streams: bool, dialect: Dialect = CHAT) -> list[bytes]
     return [REQUEST[dialect](f"chat-{number}", stream=stream) for stream in streams for number in range(count)]
 
 
-async def ask(base_url: str, request: bytes) -> Reply:
+async def ask(base_url: str, request: bytes, patience_s: float = PATIENCE_S) -> Reply:
     """One request over a connection of its own."""
     async with await Wire.open(base_url) as wire:
         wire.send(request)
-        return await wire.reply()
+        return await wire.reply(patience_s)
 
 
 async def ask_all(base_url: str, requests: Iterable[bytes], concurrency: int = CONCURRENCY) -> list[Reply]:

@@ -149,3 +149,59 @@ def test_of_the_callers_headers_no_credential_and_no_cookie_goes_on(world: World
 
     names = {name.lower() for name, _ in world.a.log[-1].headers}
     assert names == {b"host", b"content-type", b"accept", b"accept-encoding", b"content-length", b"openai-beta"}
+
+
+HOP_BY_HOP = (
+    ("connection", "x-mine, keep-alive, openai-beta"),
+    ("x-mine", "1"),
+    ("openai-beta", "b=1"),
+    ("keep-alive", "timeout=5"),
+    ("te", "trailers"),
+    ("trailer", "x-sum"),
+    ("upgrade", "h2c"),
+    ("proxy-authorization", "Basic eA=="),
+    ("proxy-connection", "keep-alive"),
+    ("http2-settings", "x"),
+)
+
+
+@pytest.mark.bug("I-05")
+@pytest.mark.case("T64")
+@pytest.mark.parametrize("stream", [False, True], ids=["unary", "streamed"])
+def test_what_concerns_one_connection_goes_no_further_in_either_direction(world: World, stream: bool) -> None:
+    theirs = tuple((name, value) for name, value in HOP_BY_HOP if name not in {"connection", "upgrade"})
+    raw = json.dumps({"model": "chat", "stream": stream}).encode()
+
+    reply = world.exchange(post(PATH, raw, HOP_BY_HOP), Chat("ok", headers=(*theirs, ("connection", "keep-alive"))))
+
+    concerned = {name.encode() for name, _ in HOP_BY_HOP}
+    assert not concerned.intersection(name.lower() for name, _ in world.a.log[-1].headers)
+    assert not concerned.intersection(name.lower() for name, _ in reply.headers)
+
+
+ELSEWHERE = {
+    "api_base": "http://evil.example/v1", "base_url": "http://evil.example/v1", "api_key": "sk-evil",
+    "custom_host": "evil.example", "organization": "evil", "user_config": {"model_list": [{"api_base": "http://e/v1"}]},
+    "litellm_params": {"api_base": "http://evil.example", "api_key": "x"}, "extra_body": {"base_url": "http://e/v1"},
+}  # fmt: skip
+LEADING = (
+    ("x-portkey-custom-host", "http://evil.example/v1"), ("x-base-url", "http://evil.example"), ("x-api-base", "evil"),
+    ("x-forwarded-host", "evil.example"), ("x-original-url", "/evil"), ("x-rewrite-url", "/evil"),
+    ("openai-organization", "evil"), ("x-host", "evil.example"), ("forwarded", "host=evil.example"),
+)  # fmt: skip
+
+
+@pytest.mark.bug("N-01")
+@pytest.mark.case("T97", "I13")
+def test_nothing_that_a_caller_sends_leads_a_credential_elsewhere() -> None:
+    raw = json.dumps({"model": "chat", "metadata": ELSEWHERE, **ELSEWHERE}).encode()
+    query = "?api_base=http://evil.example&base_url=http://evil.example&api_key=sk-evil"
+    with World(provider_fields={"a": {"api_key": "sk-ours"}}) as world:
+        reply = world.exchange(post(PATH + query, raw, LEADING))
+        received = world.a.log[-1]
+
+    assert reply.status == 200
+    assert received.header("authorization") == b"Bearer sk-ours"
+    assert received.path == PATH
+    assert received.body == raw.replace(b'"chat"', b'"m-a"', 1)  # unknown fields are only payload
+    assert not any(b"evil" in value for _, value in received.headers)

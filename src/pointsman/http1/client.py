@@ -168,7 +168,7 @@ class UpstreamConnection(asyncio.Protocol):
             self._head += data
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserError:
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):  # siblings, not parent and child
             self.fail(WireFault.PROTOCOL)
             return
         if self._framing_bytes > self._limits.head_bytes:  # a head or trailers without end

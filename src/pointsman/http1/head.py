@@ -20,6 +20,7 @@ _REQUEST_LINE = re.compile(rb"([A-Z]{3,20}) (/[!\"$-~]*) HTTP/1\.([01])\r\n")
 _ANY_REQUEST_LINE = re.compile(rb"[A-Z]{3,20} ([!-~]+) HTTP/(\d)\.(\d)\r\n")
 _HOST = re.compile(rb"(?:[A-Za-z0-9.\-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _LENGTH = re.compile(rb"0|[1-9][0-9]{0,14}")
+_STAY_OR_GO = frozenset((b"close", b"keep-alive"))
 _SINGLE = tuple(
     b"\r\n%b:" % name for name in (b"host", b"content-length", b"transfer-encoding", b"authorization", b"content-type")
 )
@@ -58,10 +59,13 @@ def parse_request_head(raw: bytes) -> RequestHead:
         raise _bad("Content-Length is not a plain decimal number.")
     is_kept = holds(lowered, b"\r\nconnection: keep-alive\r\n")
     is_plain = is_kept and not holds(lowered, b"close")  # a second header may say so
-    keep_alive = is_plain or _stays(headers.get(b"connection"), is_http_1_0)
+    options = frozenset() if is_plain else _options(headers)
+    keep_alive = is_plain or _stays(options, is_http_1_0)
     expects_continue = holds(lowered, b"\r\nexpect:") and _expects_continue(headers[b"expect"], is_http_1_0)
     path, _, query = target.decode().partition("?")
     content_length = 0 if length is None else int(length)
+    if not options <= _STAY_OR_GO:
+        headers = _for_others(headers, options)
     return RequestHead(
         method.decode(), path, query, headers.without(b"content-length"), content_length, is_chunked, keep_alive,
         expects_continue, is_http_1_0,
@@ -105,12 +109,23 @@ def _is_chunked(headers: HeaderBlock, is_http_1_0: bool) -> bool:  # noqa: FBT00
     return True
 
 
-def _stays(connection: bytes | None, is_http_1_0: bool) -> bool:  # noqa: FBT001
-    """Whether the caller keeps the connection open, by its Connection header."""
-    if connection is None:
-        return not is_http_1_0
-    options = {token.strip() for token in connection.lower().split(b",")}
+def _options(headers: HeaderBlock) -> frozenset[bytes]:
+    """What the Connection header lists."""
+    connection = headers.get(b"connection")
+    return frozenset() if connection is None else frozenset(map(bytes.strip, connection.lower().split(b",")))
+
+
+def _stays(options: frozenset[bytes], is_http_1_0: bool) -> bool:  # noqa: FBT001
+    """Whether the caller keeps the connection open."""
     return b"close" not in options and (not is_http_1_0 or b"keep-alive" in options)
+
+
+def _for_others(headers: HeaderBlock, options: frozenset[bytes]) -> HeaderBlock:
+    """Without those that Connection names: they concern this connection only (RFC 9110 7.6.1)."""
+    for name in options.intersection(headers):
+        while name in headers:
+            headers = headers.without(name)
+    return headers
 
 
 def _expects_continue(expectation: bytes, is_http_1_0: bool) -> bool:  # noqa: FBT001

@@ -222,3 +222,29 @@ def test_a_head_full_of_white_space_is_read_in_linear_time() -> None:
             verdict([get(b"X: " + value)])
 
     assert growth(work, 2_000, 32_000) < 100  # 16 times the bytes; quadratic would be 256
+
+
+@pytest.mark.bug("I-05")
+@pytest.mark.case("T64")
+def test_headers_that_concern_this_connection_only_are_not_seen_beyond_it() -> None:
+    raw = get(b"Connection: X-One ,keep-alive", b"X-One: 1", b"X-Two: 2", b"x-one: 3", b"Connection: x-absent, x-two,")
+
+    found = parse_request_head(raw)
+
+    assert sorted(found.headers) == [b"connection", b"host"]
+    assert found.keep_alive
+
+
+@pytest.mark.bug("I-05")
+def test_no_length_and_no_host_is_lost_by_naming_it() -> None:
+    raw = post(b"Connection: content-length, host, transfer-encoding", b"Content-Length: 5", body=b"12345")
+
+    assert verdict([raw]).requests[0][1] == b"12345"
+
+
+@pytest.mark.case("I24")
+def test_a_connection_header_full_of_names_is_read_in_linear_time() -> None:
+    def work(size: int) -> object:
+        return parse_request_head(get(b"Connection: " + b"a," * size, *[b"a: b"] * 90))
+
+    assert growth(work, 1_000, 15_000) < 60
