@@ -20,7 +20,7 @@ test: check clients test-compiled ## everything: checks, and end-to-end tests ag
 
 # what a type checker believes, compiled code insists on: the tests of its packages run over both forms
 test-compiled: build/compiled ## the tests of the request path, over its compiled form
-	$(COMPILED) pytest -q -n 2 -m "not interpreted" tests/properties tests/scenarios tests/simulation \
+	$(COMPILED) pytest -q -n 2 -m "not interpreted and not full" tests/properties tests/scenarios tests/simulation \
 	  $(addprefix tests/unit/,dialects http1 observability proxy routing signals upstream)
 
 check: $(VENV)/dev ## format, lint, types, import contracts, unit, property, scenario and docs tests (about 2.5 min)

@@ -16,7 +16,8 @@ MAX_TARGET_BYTES = 8 * 1024
 MAX_HEADERS = 100
 HEAD_END = b"\r\n\r\n"
 
-_REQUEST_LINE = re.compile(rb"([A-Z]{3,20}) (/[!\"$-~]*) HTTP/1\.([01])\r\n")
+_REQUEST_LINE = re.compile(rb"(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TRACE) (/[!\"$-~]*) HTTP/1\.([01])\r\n")
+_PATH = re.compile(rb"/[!\"$-~]*")
 _ANY_REQUEST_LINE = re.compile(rb"[A-Z]{3,20} ([!-~]+) HTTP/(\d)\.(\d)\r\n")
 _HOST = re.compile(rb"(?:[A-Za-z0-9.\-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _LENGTH = re.compile(rb"0|[1-9][0-9]{0,14}")
@@ -85,6 +86,8 @@ def _request_line_fault(raw: bytes) -> GatewayError:
         return GatewayError(ErrorKind.HTTP_VERSION, "Only HTTP/1.1 and HTTP/1.0 are spoken here.")
     if len(line.group(1)) > MAX_TARGET_BYTES:
         return GatewayError(ErrorKind.URI_TOO_LONG, f"The request target is longer than {MAX_TARGET_BYTES} bytes.")
+    if _PATH.fullmatch(line.group(1)) is not None:
+        return GatewayError(ErrorKind.NOT_IMPLEMENTED, "This method is not known here.")
     return _bad("The request target must be a path that starts with '/', without a fragment.")
 
 

@@ -1,5 +1,6 @@
 """Bytes of a caller's connection become complete requests: fed, never reading itself (pure)."""
 
+import re
 from enum import Enum, auto
 
 from pointsman.domain.errors import ErrorKind, GatewayError
@@ -16,7 +17,8 @@ class ReadPhase(Enum):
     BODY = auto()
 
 
-_LINE_STARTS = (b"", b"\r", b"\n")
+_NOTHING_OR_CR = (b"", b"\r")
+_EMPTY_LINES = re.compile(rb"\A(?:\r\n)++")
 _IDLE = ReadPhase.IDLE  # an attribute of an enumeration is searched for each time
 
 
@@ -51,9 +53,10 @@ class RequestReader:
             return self._read_body(self.head, data)
         if self._buffer:
             data, self._buffer = self._buffer + data, b""
-        if data[:1] in _LINE_STARTS and self.phase is _IDLE:
-            data = data.lstrip(b"\r\n")  # RFC 9112 2.2: empty lines before a request are allowed
+        if data[:1] in _NOTHING_OR_CR:
+            data = _EMPTY_LINES.sub(b"", data)  # RFC 9112 2.2: empty lines before a request are allowed
             if not data:
+                self.phase = _IDLE
                 return None
         found = self._template.fit(data) if self._template is not None else None
         if found is None and (found := self._read_head(data)) is None:
