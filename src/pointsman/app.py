@@ -22,6 +22,7 @@ from pointsman.domain.derived import forget_derived
 from pointsman.domain.outcome import LimitedUnit
 from pointsman.domain.ports import Clock, Rng
 from pointsman.domain.target import Target
+from pointsman.http1 import descriptors
 from pointsman.http1.clock import SystemClock
 from pointsman.http1.limits import EdgeLimits, UpstreamLimits, Watchdog
 from pointsman.http1.pool import ConnectionPool
@@ -272,7 +273,11 @@ class App:
 
 
 def _edge_limits(settings: Settings) -> EdgeLimits:
-    return EdgeLimits(body_bytes=settings.body_limit_bytes, connections=settings.max_connections)
+    return EdgeLimits(
+        body_bytes=settings.body_limit_bytes,
+        connections=min(settings.max_connections, descriptors.connections_within_limit()),
+        strangers_per_address=settings.strangers_per_address,
+    )
 
 
 async def serve(
@@ -282,6 +287,7 @@ async def serve(
 
     `reloads`: SIGHUP means another configuration. Else it ends the process, as when a terminal is closed.
     """
+    descriptors.raise_limit()
     app = App(loaded)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()

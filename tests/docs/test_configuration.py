@@ -21,6 +21,7 @@ from pointsman.config.settings import (
     DEFAULT_BODY_LIMIT_BYTES,
     DEFAULT_DRAIN_S,
     DEFAULT_MAX_CONNECTIONS,
+    DEFAULT_STRANGERS_PER_ADDRESS,
     MAX_DRAIN_S,
     STATE_FOLDER,
 )
@@ -156,6 +157,7 @@ def test_documented_bounds_are_the_last_values_taken(key: str) -> None:
 def test_some_bounds_are_documented() -> None:
     assert set(RANGES) == {
         "server.limits.connections",
+        "server.limits.strangers_per_address",
         "records.decisions.max_rows",
         *(key for key in SCHEMA if ".max_price." in key or ".eval." in key or "min_eval" in key),
         "providers.NAME.models.REF.context",
@@ -264,7 +266,10 @@ FIXED = {
     for struct, prefixes in (
         (Cooldown(), ("cooldown.",)),
         (Retry(), ("retry.",)),
-        (EdgeLimits(DEFAULT_BODY_LIMIT_BYTES, DEFAULT_MAX_CONNECTIONS), ("server.limits.",)),
+        (
+            EdgeLimits(DEFAULT_BODY_LIMIT_BYTES, DEFAULT_MAX_CONNECTIONS, DEFAULT_STRANGERS_PER_ADDRESS),
+            ("server.limits.",),
+        ),
         (UpstreamLimits(), ()),
         (Timeouts(), ("timeouts.",)),
     )

@@ -14,9 +14,9 @@ from msgspec import structs
 from pointsman.app import App
 from pointsman.config.load import load
 from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.http1.door import Request
 from pointsman.http1.head import parse_request_head
 from pointsman.http1.reply import Reply as Answer
-from pointsman.http1.server import Request
 from pointsman.observability.logging import JsonFormatter
 from pointsman.testing import Chat, FakeProvider, SystemClock, keys
 from pointsman.testing.wire import Reply, Wire, chat_request

@@ -67,6 +67,7 @@ def settings_of(
         admin_listen=server.admin_listen,
         body_limit_bytes=server.limits.body,
         max_connections=server.limits.connections,
+        strangers_per_address=server.limits.strangers_per_address,
         drain_s=server.drain,
         decisions_path=_decisions_path(decisions.path, folder, environ),
         decisions_max_bytes=decisions.max_bytes,

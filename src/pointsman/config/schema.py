@@ -55,6 +55,7 @@ BlendWeight = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_BLEND_WE
 HalfRatio = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_HALF), BeforeValidator(reread)]
 Samples = Annotated[int, Field(ge=0, le=_MAX_SAMPLES), BeforeValidator(reread)]
 Connections = Annotated[int, Field(ge=1, le=_MAX_CONNECTIONS), BeforeValidator(reread)]
+OptionalConnections = Annotated[Annotated[int, Field(ge=1, le=_MAX_CONNECTIONS)] | None, BeforeValidator(reread)]
 Rows = Annotated[int, Field(ge=0, le=_MAX_ROWS), BeforeValidator(reread)]
 Attempts = Annotated[Annotated[int, Field(ge=1, le=_MAX_ATTEMPTS)] | None, BeforeValidator(reread)]
 Usd = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_USD), BeforeValidator(reread)]
@@ -132,6 +133,7 @@ class LimitsSection(Section):
 
     body: Size = settings.DEFAULT_BODY_LIMIT_BYTES
     connections: Connections = settings.DEFAULT_MAX_CONNECTIONS
+    strangers_per_address: OptionalConnections = settings.DEFAULT_STRANGERS_PER_ADDRESS
 
 
 class ServerSection(Section):

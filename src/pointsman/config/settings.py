@@ -26,6 +26,7 @@ DEFAULT_LISTEN = Address("127.0.0.1", 4000)  # loopback: nobody else is let in u
 DEFAULT_ADMIN_LISTEN = Address("127.0.0.1", 4001)  # its own port, so that a firewall can tell them apart
 DEFAULT_BODY_LIMIT_BYTES = 32 * MIB  # a long agent session with images; Anthropic's own cap
 DEFAULT_MAX_CONNECTIONS = 10_000  # below what a raised file limit allows, far above what one process serves
+DEFAULT_STRANGERS_PER_ADDRESS = 256  # a whole office behind one address opens fewer at a time and says nothing
 DEFAULT_DRAIN_S = 30.0  # what Kubernetes grants before it kills
 MAX_DRAIN_S = 600.0  # longer holds up every roll-out
 DEFAULT_DECISIONS_MAX_BYTES = 256 * MIB  # about 300,000 decisions
@@ -45,6 +46,7 @@ class Settings(Struct, frozen=True):
     admin_listen: Address
     body_limit_bytes: int
     max_connections: int
+    strangers_per_address: int | None  # connections without a key; None: any number
     drain_s: float
     decisions_path: Path
     decisions_max_bytes: int

@@ -9,10 +9,14 @@ KIB = 1024
 
 
 class EdgeLimits(Value):
-    """Caps of the caller side (reliability.md 3.4, 2-5); the first two are keys of the configuration."""
+    """Caps of the caller side (reliability.md 3.4, 2-5); the first three are keys of the configuration."""
 
     body_bytes: int
     connections: int
+    strangers_per_address: int | None  # None: all come from the address of a proxy
+    stranger_s: float = 1.0  # until a connection without a key counts as one; a request comes with the connection
+    reserved: int = 32  # connections over the cap, for probes: as many as ask for them at once
+    reserved_s: float = 1.0  # for their whole request, so that silent ones do not fill the reserve
     head_s: float = 10.0  # absolute, so that a dripper cannot extend it
     keep_alive_s: float = 120.0  # longer than the pools of common clients keep a connection
     body_base_s: float = 30.0

@@ -33,6 +33,7 @@ class RequestReader:
         self._chunks: ChunkDecoder | None = None
         self._template: HeadTemplate | None = None  # the last head, which the next one mostly repeats
         self.phase = ReadPhase.IDLE
+        self.last_head: RequestHead | None = None  # that did not repeat the one before it, but for its length
         self.head: RequestHead | None = None  # of the request whose body is being read
 
     @property
@@ -75,7 +76,7 @@ class RequestReader:
         if end < 0:
             return None
         raw = data[: end + 4]
-        head = parse_request_head(raw)
+        head = self.last_head = parse_request_head(raw)
         self._template = template_of(raw, head)
         return head, len(raw)
 

@@ -12,10 +12,10 @@ from pointsman.domain.policy import Timeouts
 from pointsman.domain.price import cost_usd
 from pointsman.domain.target import Target
 from pointsman.http1.client import WireFailure
+from pointsman.http1.door import Request
 from pointsman.http1.limits import AttemptLimits
 from pointsman.http1.reply import Reply
 from pointsman.http1.response_head import ResponseHead
-from pointsman.http1.server import Request
 from pointsman.proxy import explain_header, reply_headers
 from pointsman.proxy.answer import OK
 from pointsman.proxy.parts import Parts

@@ -19,9 +19,9 @@ from pointsman.domain.decision import DecisionMode, Picked
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.outcome import OutcomeClass
 from pointsman.domain.request import Caller, Dialect
+from pointsman.http1.door import Request
 from pointsman.http1.limits import AttemptLimits
 from pointsman.http1.reply import Reply
-from pointsman.http1.server import Request
 from pointsman.proxy import closer, reply_headers
 from pointsman.proxy.answer import OK
 from pointsman.proxy.handler import nested_too_deeply, plain_body, request_id_of, stopping

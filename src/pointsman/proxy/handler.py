@@ -11,9 +11,9 @@ from pointsman.domain.ask import Ask
 from pointsman.domain.decision import FinishReason
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.request import Caller, RequestFacts
+from pointsman.http1.door import Request
 from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
-from pointsman.http1.server import Request
 from pointsman.proxy import closer, explain_header, reply_headers
 from pointsman.proxy.call import Call
 from pointsman.proxy.driver import drive

@@ -8,9 +8,9 @@ from pointsman.domain.access import KeyRing
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.request import Caller, Scope
 from pointsman.domain.value import Value
+from pointsman.http1.door import Request
 from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
-from pointsman.http1.server import Request
 from pointsman.proxy import anthropic_models, models, reply_headers
 from pointsman.proxy.auth import ANYONE, STRANGER, caller_of
 from pointsman.proxy.caller_dialect import codec_for, speaks_anthropic
@@ -86,6 +86,21 @@ class FrontDoor:
         keys = self._live.snapshot.keys
         if keys is not None:
             self._caller(keys, self._routes.get(head.path) or self._longer_route(head.path), head)
+
+    def is_probe(self, head: RequestHead) -> bool:
+        """Part of `Door`."""
+        route = self._routes.get(head.path)
+        return route is not None and route.is_public
+
+    def knows(self, head: RequestHead) -> bool:
+        """Part of `Door`. On loopback without keys everybody is known."""
+        keys = self._live.snapshot.keys
+        try:
+            if keys is not None:
+                caller_of(keys, head.headers, None, self._clock.utc())
+        except GatewayError:
+            return False
+        return True
 
     def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> tuple[bytes, bytes]:
         """Header lines and body of an error before there was a whole request, perhaps not even a head."""

@@ -14,9 +14,9 @@ from pointsman.domain.holder import Holder
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.request import Caller, Dialect
 from pointsman.domain.target import Provider
+from pointsman.http1.door import Request
 from pointsman.http1.limits import AttemptLimits
 from pointsman.http1.reply import Reply
-from pointsman.http1.server import Request
 from pointsman.proxy import reply_headers
 from pointsman.proxy.answer import OK
 from pointsman.proxy.handler import request_id_of, stopping

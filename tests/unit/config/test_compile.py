@@ -46,6 +46,7 @@ def test_the_least_file_has_the_documented_defaults(tmp_path: Path) -> None:
         admin_listen=loaded.settings.admin_listen,
         body_limit_bytes=32 * 1024**2,
         max_connections=10_000,
+        strangers_per_address=256,
         drain_s=30,
         decisions_path=Path("/home/a/.local/state/pointsman/decisions.jsonl"),
         decisions_max_bytes=256 * 1024**2,

@@ -55,6 +55,7 @@ _CHANGES: dict[str, object] = {
     "server.admin_listen": "127.0.0.1:5001",
     "server.limits.body": "1MiB",
     "server.limits.connections": 5,
+    "server.limits.strangers_per_address": None,
     "server.drain": "5s",
     "server.response_headers": "minimal",
     "auth.mode": "none",

@@ -9,14 +9,17 @@ from msgspec import structs
 
 from pointsman.config.settings import DEFAULT_BODY_LIMIT_BYTES, DEFAULT_MAX_CONNECTIONS
 from pointsman.domain.errors import GatewayError
+from pointsman.http1.door import Request
 from pointsman.http1.head import RequestHead
 from pointsman.http1.limits import EdgeLimits, Watchdog
 from pointsman.http1.reply import Reply
-from pointsman.http1.server import EdgeServer, Request
+from pointsman.http1.server import EdgeServer
 from pointsman.testing.wire import PATIENCE_S, Wire
 
 TICK_S = 0.005
-LIMITS = EdgeLimits(body_bytes=DEFAULT_BODY_LIMIT_BYTES, connections=DEFAULT_MAX_CONNECTIONS)
+LIMITS = EdgeLimits(
+    body_bytes=DEFAULT_BODY_LIMIT_BYTES, connections=DEFAULT_MAX_CONNECTIONS, strangers_per_address=None
+)
 
 Run: TypeAlias = Callable[[Coroutine[Any, Any, Any]], Any]
 Handler: TypeAlias = Callable[[Request, Reply], Awaitable[None]]
@@ -36,6 +39,12 @@ class Door:
         self.admitted.append(head)
         if self.refusal is not None:
             raise self.refusal
+
+    def is_probe(self, head: RequestHead) -> bool:
+        return head.path == "/livez"
+
+    def knows(self, head: RequestHead) -> bool:
+        return b"x-api-key" in head.headers
 
     def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> tuple[bytes, bytes]:
         return b"content-type: text/plain\r\n", error.message.encode()

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.http1.door import Request
 from pointsman.http1.limits import KIB
 from pointsman.http1.reply import Reply
-from pointsman.http1.server import EdgeServer, Request, _is_local
+from pointsman.http1.server import EdgeServer, _address, _is_local
 from pointsman.testing.wire import Wire
 from tests.unit.http1.edge import LIMITS, Door, Flood, Gate, Run, Stubborn, Stuck, dial, echo, edge, until
 from tests.unit.http1.heads import MUST_REFUSE, get, head, post
@@ -398,7 +399,7 @@ class Peer(asyncio.BaseTransport):
     ],
 )  # fmt: skip
 def test_only_loopback_peers_are_local(peer: tuple[object, ...] | None, is_local: bool) -> None:
-    assert _is_local(Peer(peer)) is is_local
+    assert _is_local(_address(Peer(peer))) is is_local
 
 
 # --- refusals
@@ -486,15 +487,119 @@ def test_nothing_that_follows_a_refused_request_is_handled(run: Run) -> None:
     assert (received.count(b"HTTP/1.1 "), b"GET /2" in received) == (2, False)
 
 
+@pytest.mark.bug("B-14")
+@pytest.mark.case("T70")
 def test_connections_over_the_cap_are_told_so(run: Run) -> None:
-    async def scenario() -> tuple[int, int]:
+    async def scenario() -> tuple[int, bytes | None, int]:
         async with edge(echo, connections=1) as server, await dial(server) as first, await dial(server) as second:
+            second.send(get())
             refused = await second.reply()
             await second.end()
             first.send(get())
-            return refused.status, (await first.reply()).status
+            return refused.status, refused.header("retry-after"), (await first.reply()).status
 
-    assert run(scenario()) == (503, 200)
+    assert run(scenario()) == (503, None, 200)  # the header is the door's to write
+
+
+@pytest.mark.case("T70")
+def test_connections_over_the_cap_are_refused_before_their_body_is_waited_for(run: Run) -> None:
+    async def scenario() -> int:
+        async with edge(echo, connections=0) as server, await dial(server) as wire:
+            wire.send(post(b"Content-Length: 100000", body=b"half"))
+            return (await wire.reply()).status
+
+    assert run(scenario()) == 503
+
+
+@pytest.mark.case("T70")
+def test_probes_are_answered_while_all_connections_are_taken_and_leave_at_once(run: Run) -> None:
+    async def scenario() -> list[int]:
+        async with edge(echo, connections=1) as server, await dial(server):
+            statuses = []
+            for _ in range(40):  # more than are reserved: each makes room for the next one
+                async with await dial(server) as probe:
+                    probe.send(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+                    statuses.append((await probe.reply()).status)
+                    await probe.end()
+            return statuses
+
+    assert run(scenario()) == [200] * 40
+
+
+@pytest.mark.case("T70")
+def test_silent_connections_do_not_fill_what_is_reserved_for_probes(run: Run) -> None:
+    async def scenario() -> str:
+        async with edge(echo, connections=0, reserved=1, reserved_s=0.02) as server, await dial(server) as wire:
+            return await wire.end()
+
+    assert run(scenario()) == "fin"
+
+
+@pytest.mark.case("T70", "T71")
+def test_connections_over_the_reserve_are_told_so_and_closed_at_once(run: Run) -> None:
+    async def scenario() -> tuple[int, str]:
+        async with edge(echo, connections=0, reserved=0, linger_s=60.0) as server, await dial(server) as wire:
+            return (await wire.reply()).status, await wire.end()
+
+    assert run(scenario()) == (503, "fin")
+
+
+KEYED = get(b"X-Api-Key: mine")
+
+
+@pytest.mark.case("T70")
+def test_strangers_of_an_address_that_are_too_many_make_room(run: Run) -> None:
+    async def scenario() -> list[str | None]:
+        async with edge(echo, strangers_per_address=2, stranger_s=0.0) as server:
+            wires = [await dial(server) for _ in range(5)]
+            await until(lambda: sum(wire.ended is not None for wire in wires) == 3)
+            found = sorted(wire.ended or "" for wire in wires)
+            for wire in wires:
+                wire.close()
+            return found
+
+    assert run(scenario())[:2] == ["", ""]
+
+
+@pytest.mark.case("T70")
+@pytest.mark.parametrize("shows_key", [False, True], ids=["being answered", "has shown a key"])
+def test_who_is_being_answered_or_has_shown_a_key_is_no_stranger(run: Run, *, shows_key: bool) -> None:
+    async def scenario() -> list[bool]:
+        gate = Gate()
+        if shows_key:
+            gate.open.set()
+        async with edge(gate, strangers_per_address=1, stranger_s=0.0) as server:
+            wires = [await dial(server) for _ in range(3)]
+            for wire in wires:
+                wire.send(KEYED if shows_key else get())
+            await until(lambda: len(gate.paths) == 3)
+            server._next_look_at = 0.0
+            async with await dial(server), await dial(server) as silent:
+                await until(lambda: len(server.connections) == 4)
+                found = [wire.ended is None for wire in wires]
+                silent.close()
+            for wire in wires:
+                wire.close()
+            return found
+
+    assert run(scenario()) == [True] * 3
+
+
+@pytest.mark.case("T70")
+def test_a_burst_of_callers_has_time_to_show_its_keys(run: Run) -> None:
+    async def scenario() -> bool:
+        async with edge(echo, strangers_per_address=2, stranger_s=60.0) as server:
+            wires = [await dial(server) for _ in range(20)]
+            for _ in range(3):  # looks at who has come
+                looked_at, server._next_look_at = server._next_look_at, 0.0
+                await until(lambda: server._next_look_at != 0.0)
+                assert looked_at is not None
+            stayed = all(wire.ended is None for wire in wires)
+            for wire in wires:
+                wire.close()
+            return stayed
+
+    assert run(scenario())
 
 
 @pytest.mark.parametrize("starts", [False, True], ids=["before its answer", "within its answer"])
