@@ -223,6 +223,17 @@ def weighted(providers: Sequence[FakeProvider | At], weights: Sequence[float], *
     return {"targets": targets, **fields}
 
 
+@asynccontextmanager
+async def raw_server(serve: Any, name: str = "a") -> AsyncIterator[At]:
+    """A provider whose every connection is served by `serve`."""
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield At(name, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+    finally:
+        server.close()
+        await server.wait_closed()
+
+
 async def eventually(
     is_true: Callable[[], bool], why: Callable[[], str] = lambda: "it never came true", patience_s: float = PATIENCE_S
 ) -> None:

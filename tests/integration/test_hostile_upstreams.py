@@ -9,8 +9,8 @@ import socket
 import time
 import zlib
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -21,7 +21,7 @@ from pointsman.testing import Answer, Chat, Events, FakeProvider, Raw, Received,
 from pointsman.testing.script import EVENT_STREAM_HEADERS, JSON_TYPE, chunk, head
 from pointsman.testing.wire import Reply, Wire, chat_request
 from tests.integration.callers import DONE, ask, ask_all, asks, tally, text_of, to_pairs
-from tests.integration.harness import At, eventually, group, open_fds, pairs
+from tests.integration.harness import At, eventually, group, open_fds, pairs, raw_server
 from tests.unit.http1.bad_answers import REFUSED
 
 FINE = Chat("from b")
@@ -212,17 +212,6 @@ def test_an_upstream_that_says_it_has_nothing_more_to_say_is_not_waited_for(
 
     assert (reply.status, text_of(reply)) == (200, "from b")
     assert took_s < 1.0
-
-
-@asynccontextmanager
-async def raw_server(serve: Any, name: str = "a") -> AsyncIterator[At]:
-    """A provider whose every connection is served by `serve`."""
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield At(name, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
-    finally:
-        server.close()
-        await server.wait_closed()
 
 
 # --- compression that nobody asked for

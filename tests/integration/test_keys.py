@@ -414,7 +414,7 @@ def test_strangers_see_details_on_loopback_only(run: Any, gateway: Any, is_local
         async with FakeProvider(name="a") as a, gateway(a, auth=AUTH) as gw:
             requests = (by(WRONG), by(None), get("/livez", method="POST"))
             door = gw.app._edge.door
-            lines, _ = door.render_error(GatewayError(ErrorKind.BAD_REQUEST, "no"), None, is_local=is_local)
+            _, lines, _ = door.render_error(GatewayError(ErrorKind.BAD_REQUEST, "no"), None, is_local=is_local)
             edge = {line.partition(b":")[0].decode().removeprefix("x-pointsman-") for line in lines.split(b"\r\n")}
             return [edge & {"attempts", "reason"}, *[await served(gw, raw, is_local=is_local) for raw in requests]]
 

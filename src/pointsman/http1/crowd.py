@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Iterable
 from typing import Protocol, TypeVar
 
 from pointsman.domain.errors import ErrorKind, GatewayError
-from pointsman.http1.door import Door, Request
+from pointsman.http1.door import Door, Rendered, Request
 from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
 
@@ -59,9 +59,8 @@ class ProbesOnly:
     def knows(self, head: RequestHead) -> bool:
         return False
 
-    def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> tuple[bytes, bytes]:
+    def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> Rendered:
         return self._door.render_error(error, head, is_local=is_local)
 
     async def _refuse(self, request: Request, reply: Reply) -> None:
-        error = too_many()
-        reply.send(error.status, *self._door.render_error(error, request.head, is_local=request.is_local))
+        reply.send(*self._door.render_error(too_many(), request.head, is_local=request.is_local))

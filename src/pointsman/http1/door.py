@@ -1,12 +1,14 @@
 """What the edge asks of whoever serves its requests."""
 
 from collections.abc import Awaitable
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.value import Leaf
 from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
+
+Rendered: TypeAlias = tuple[int, bytes, bytes]  # status, header lines, body
 
 
 class Request(Leaf):
@@ -37,6 +39,6 @@ class Door(Protocol):
         """Whether whoever sent it may be here. Asked seldom, of connections that are too many."""
         ...
 
-    def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> tuple[bytes, bytes]:
-        """Header lines and body."""
+    def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> Rendered:
+        """An answer to a request that may not be complete, or even begun."""
         ...

@@ -73,16 +73,17 @@ class HeaderBlock(Mapping[bytes, bytes]):
         return self.raw.count(b"\r\n") - 1
 
     def lines_of(self, prefix: bytes) -> bytes:
-        """The header lines whose names begin with `prefix` (in lower case), as they came."""
+        """The header lines whose names begin with `prefix` (in lower case), as they came; none if not plain ASCII."""
         lowered, start = self.lowered, b"\r\n" + prefix
         first = lowered.find(start)
         if first < 0:
             return b""
         end = lowered.index(b"\r\n", lowered.rindex(start) + 2)
         if lowered.count(b"\r\n", first, end) == lowered.count(start, first, end):
-            return self.raw[first + 2 : end + 2]  # the usual case: one beside the other
+            found = self.raw[first + 2 : end + 2]  # the usual case: one beside the other
+            return found if found.isascii() else b""
         lines = zip(lowered[first + 2 : end].split(b"\r\n"), self.raw[first + 2 : end].split(b"\r\n"), strict=True)
-        return b"".join([raw + b"\r\n" for line, raw in lines if line.startswith(prefix)])
+        return b"".join([raw + b"\r\n" for line, raw in lines if line.startswith(prefix) and raw.isascii()])
 
     def _all(self, start: bytes) -> Iterator[bytes]:
         at = self.lowered.find(start)

@@ -29,7 +29,7 @@ class ResponseHead:
     @property
     def is_encoded(self) -> bool:
         """Compressed, although it was asked not to be: its bytes are not what they seem."""
-        return _ENCODING in self.headers.lowered and self.headers[b"content-encoding"].lower() != b"identity"
+        return holds(self.headers.lowered, _ENCODING) and self.headers[b"content-encoding"].lower() != b"identity"
 
     def get(self, name: bytes) -> bytes | None:
         """The value of a header, its name in lower case."""

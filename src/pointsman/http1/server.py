@@ -297,8 +297,8 @@ class EdgeConnection(asyncio.Protocol):
             self._transport.write_eof()
 
     def _say(self, error: GatewayError) -> None:
-        headers, body = self._server.door.render_error(error, self._reader.head, is_local=self._is_local)
-        Reply(self._transport, self._server, keep_alive=False).send(error.status, headers, body)
+        rendered = self._server.door.render_error(error, self._reader.head, is_local=self._is_local)
+        Reply(self._transport, self._server, keep_alive=False).send(*rendered)
 
     def _linger(self, length: int) -> None:
         """Closing with unread bytes would reset the connection and take the error away from the caller."""

@@ -8,7 +8,7 @@ from pointsman.domain.access import KeyRing
 from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.domain.request import Caller, Scope
 from pointsman.domain.value import Value
-from pointsman.http1.door import Request
+from pointsman.http1.door import Rendered, Request
 from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
 from pointsman.proxy import anthropic_models, models, reply_headers
@@ -102,12 +102,13 @@ class FrontDoor:
             return False
         return True
 
-    def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> tuple[bytes, bytes]:
-        """Header lines and body of an error before there was a whole request, perhaps not even a head."""
+    def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> Rendered:
+        """An error before there was a whole request, perhaps not even a head."""
         request_id = new_request_id() if head is None else request_id_of(head)
         shows_details = self._live.snapshot.shows_details and is_local
         headers = reply_headers.error_lines(request_id, error, shows_details=shows_details)
-        return headers, codec_for(head).write_error(error, request_id)
+        codec = codec_for(head)
+        return codec.status_of(error), headers, codec.write_error(error, request_id)
 
     def _caller(self, keys: KeyRing, route: Route, head: RequestHead) -> Caller:
         """Raises GatewayError (401, 403)."""

@@ -24,6 +24,8 @@ def build(
     configuration alone (I-03).
     """
     passed_on = headers.lines(allowed)
+    if not passed_on.isascii():  # terminals and other parsers may find control characters in it
+        passed_on = b"".join([line for line in passed_on.splitlines(keepends=True) if line.isascii()])
     fixed = _fixed_lines(provider, path, stream, passed_on.startswith(VERSION))
     return b"%b%bcontent-length: %d\r\n\r\n" % (fixed, passed_on, len(body)) + body  # formatted in, it is copied twice
 

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from pointsman.config.settings import DEFAULT_BODY_LIMIT_BYTES, DEFAULT_MAX_CONNECTIONS
 from pointsman.domain.errors import GatewayError
-from pointsman.http1.door import Request
+from pointsman.http1.door import Rendered, Request
 from pointsman.http1.head import RequestHead
 from pointsman.http1.limits import EdgeLimits, Watchdog
 from pointsman.http1.reply import Reply
@@ -46,8 +46,8 @@ class Door:
     def knows(self, head: RequestHead) -> bool:
         return b"x-api-key" in head.headers
 
-    def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> tuple[bytes, bytes]:
-        return b"content-type: text/plain\r\n", error.message.encode()
+    def render_error(self, error: GatewayError, head: RequestHead | None, *, is_local: bool) -> Rendered:
+        return error.status, b"content-type: text/plain\r\n", error.message.encode()
 
 
 async def until(is_true: Callable[[], bool]) -> None:

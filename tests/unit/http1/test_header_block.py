@@ -87,3 +87,13 @@ def test_lines_full_of_white_space_are_checked_in_linear_time() -> None:
         SOUND_LINES.fullmatch(b"x" * size)
 
     assert growth(work, 2_000, 32_000) < 100  # quadratic would be 256
+
+
+@pytest.mark.case("T62")
+@pytest.mark.parametrize("value", [b"a\x9bb", b"\xc2\x85", "日本".encode(), b"\xff"])
+def test_lines_that_begin_alike_are_plain_ascii_or_not_there(value: bytes) -> None:
+    block = HeaderBlock(b"\r\nx-a: %b\r\nx-b: plain\r\nother: 1\r\nx-c: plain\r\n" % value)
+
+    assert block.lines_of(b"x-") == b"x-b: plain\r\nx-c: plain\r\n"
+    assert HeaderBlock(b"\r\nx-a: %b\r\nx-b: plain\r\n" % value).lines_of(b"x-") == b""
+    assert block[b"x-a"] == value

@@ -179,3 +179,12 @@ def test_request_without_a_body_has_the_providers_own_lines_only(method: str, le
         f"{method} /v1/responses/resp_1?limit=5 HTTP/1.1\r\nhost: h:1\r\naccept: application/json\r\n"
         f"accept-encoding: identity\r\n{length}authorization: Bearer sk-ours\r\n\r\n"
     )
+
+
+@pytest.mark.case("T62")
+@pytest.mark.parametrize("value", [b"a\x9bb", b"\xc2\x85", "日本".encode(), b"\xff"])
+def test_what_is_passed_on_is_plain_ascii_or_not_there(value: bytes) -> None:
+    _, headers = head_of(built(builders.provider("a"), {b"openai-beta": value, b"traceparent": b"00-1-2-01"}))
+
+    assert b"openai-beta" not in headers
+    assert headers[b"traceparent"] == b"00-1-2-01"
