@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 COMPILED := EXPECTED_CORE=compiled PYTHONPATH=$(CURDIR)/build/compiled $(BIN)/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compiled check requirements bench bench-decide bench-guard lock clean
+.PHONY: help demo test test-compiled test-full check requirements bench bench-decide bench-guard lock clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -17,6 +17,9 @@ demo: $(VENV)/runtime ## three simulated providers behind a gateway, on :4000
 test: check clients test-compiled ## everything: checks, and end-to-end tests against real clients
 	$(COMPILED) pytest -q -n 2 tests/integration
 	$(COMPILED) pytest -q tests/e2e
+
+test-full: build/compiled ## what takes longer than a run on every change may take (about 5 min)
+	$(COMPILED) pytest -q -m full tests/properties tests/e2e/test_crowds.py
 
 # what a type checker believes, compiled code insists on: the tests of its packages run over both forms
 test-compiled: build/compiled ## the tests of the request path, over its compiled form

@@ -319,7 +319,7 @@ def test_a_body_nested_almost_too_deeply_is_never_a_fault_of_ours(run: Any, gate
     async def scenario() -> set[int]:
         async with raw_server(unread) as a:
             async with gateway(a, groups={"chat": group(a, strategy="adaptive")}, adaptive={"enabled": True}) as gw:
-                depths = (*range(960, 1_000), 100_000)
+                depths = (*range(850, 1_000), 100_000)  # what is left of the stack depends on who runs this
                 bodies = [(form % ("[" * depth + "]" * depth)).encode() for depth in depths]
                 return {(await ask(gw.base_url, post(path, body))).status for body in bodies}
 

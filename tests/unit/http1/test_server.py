@@ -1,5 +1,6 @@
 import asyncio
 import logging
+import math
 import socket
 import sys
 from collections.abc import Callable
@@ -569,12 +570,13 @@ def test_who_is_being_answered_or_has_shown_a_key_is_no_stranger(run: Run, *, sh
         if shows_key:
             gate.open.set()
         async with edge(gate, strangers_per_address=1, stranger_s=0.0) as server:
+            server._next_look_at = math.inf  # nobody looks before all have spoken
             wires = [await dial(server) for _ in range(3)]
             for wire in wires:
                 wire.send(KEYED if shows_key else get())
             await until(lambda: len(gate.paths) == 3)
-            server._next_look_at = 0.0
             async with await dial(server), await dial(server) as silent:
+                server._next_look_at = 0.0
                 await until(lambda: len(server.connections) == 4)
                 found = [wire.ended is None for wire in wires]
                 silent.close()
