@@ -195,6 +195,8 @@ class App:
         gauge("gate", "Probability that a target is admitted to a decision.", ("target",), self._gates)
         text = "Load per second at which a target begins to refuse, as learned; +Inf: not known."
         gauge("traffic_cap", text, ("target", "unit"), self._traffic_caps)
+        text = "Attempts in flight above which load makes a target too slow, as learned; +Inf: not known."
+        gauge("in_flight_limit", text, ("target",), self._in_flight_limits)
         text = "Score of a target beside the others of its group; higher is better."
         gauge("adaptive_routing_target_score", text, ("group", "target"), self._target_scores)
         gauge("adaptive_routing_engaged", "1 while scores decide, 0 in fallback.", ("group",), self._engaged)
@@ -250,6 +252,11 @@ class App:
             for target in self._targets()
             for unit in LimitedUnit
         ]
+
+    def _in_flight_limits(self) -> list[Sample]:
+        now = self._clock.now()
+        limits = [(target.id, self.board.learned(target, now).in_flight_limit) for target in self._targets()]
+        return [((target_id,), math.inf if limit is None else limit) for target_id, limit in limits]
 
     def _standings(self) -> Iterator[tuple[str, tuple[str, ...], Verdict]]:
         now = self._clock.now()

@@ -3,7 +3,7 @@
 import heapq
 import itertools
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct, structs
@@ -30,6 +30,7 @@ class Behaviour(Struct, frozen=True):
     error_s: float = 0.003  # errors are quick
     limited_ratio: float = 0.0  # of what is left: refused with 429
     stream_s: float = STREAM_S  # of 50 tokens
+    knee: float | None = None  # in flight, where the time to the first content has doubled; None: no load slows it
 
 
 Script = Callable[[float], Behaviour]  # by seconds since the beginning
@@ -71,6 +72,7 @@ class Pool:
         self.board = SignalBoard(random.Random(seed + 1))
         self.now = BEGIN_S
         self.picks: list[tuple[float, str]] = []
+        self.ttfts_s: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)  # by target: began at, took
         self.prompt_bytes: Callable[[], int] = lambda: 400
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers, self._requests = itertools.count(), itertools.count()
@@ -131,16 +133,23 @@ class Pool:
             self._ends(
                 caller, builders.outcome("rate_limited", status=429, ttfb_s=behaviour.error_s), behaviour.error_s
             )
-        elif behaviour.ttft_s is None or behaviour.ttft_s > TIMEOUT_S:
+        elif behaviour.ttft_s is None or (slowed_s := behaviour.ttft_s * self._slowed(behaviour, command)) > TIMEOUT_S:
+            self.ttfts_s[target_id].append((self.now - BEGIN_S, TIMEOUT_S))
             self._ends(caller, builders.outcome("upstream_fault", detail="timeout_first_content"), TIMEOUT_S)
         else:
             prompt_s = facts.body_bytes / 4 / 8_000.0
-            ttft_s = (behaviour.ttft_s + prompt_s) * self._rng.lognormvariate(0, NOISE_SIGMA)
+            ttft_s = (slowed_s + prompt_s) * self._rng.lognormvariate(0, NOISE_SIGMA)
+            self.ttfts_s[target_id].append((self.now - BEGIN_S, ttft_s))
             lease = caller.lease
             self._at(self.now + ttft_s, lease.answered)
             usage = Usage(input_tokens=facts.body_bytes // 4, output_tokens=50)
             served = builders.outcome("ok", status=200, ttfb_s=ttft_s, ttft_s=ttft_s, committed=True, usage=usage)
             self._ends(caller, served, ttft_s + behaviour.stream_s)
+
+    def _slowed(self, behaviour: Behaviour, command: Send) -> float:
+        """Times as long as with nothing else in flight."""
+        others = self.board.in_flight(command.target) - 1
+        return 1.0 if behaviour.knee is None else 1.0 + (others / behaviour.knee) ** 3
 
     def _ends(self, caller: _Caller, outcome: Outcome, duration_s: float) -> None:
         ended = structs.replace(outcome, duration_s=duration_s)

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from msgspec import structs
+
 from pointsman.control.sources import Sources
 from pointsman.domain.target import Target
 from pointsman.domain.value import Value
@@ -24,6 +26,7 @@ class TargetStatus(Value):
     has_credential: bool
     groups: list[Membership]
     state: Mapping[str, Number]
+    learned: Mapping[str, Number]  # of its behaviour, whoever asks
     attempts: Mapping[str, int]  # that have ended since the start, by outcome class
 
 
@@ -42,7 +45,8 @@ def statuses(sources: Sources) -> list[TargetStatus]:
     return [
         TargetStatus(
             target.id, target.provider, target.has_credential, memberships[key],
-            state_of(board.target_view(target, now), board.in_flight(target), now), attempts.get(target.id, {}),
+            state_of(board.target_view(target, now), board.in_flight(target), now),
+            structs.asdict(board.learned(target, now)), attempts.get(target.id, {}),
         )
         for key, target in targets.items()
     ]  # fmt: skip

@@ -42,6 +42,7 @@ class Signal(StrEnum):
     IN_FLIGHT = "in_flight"
     TTFT = "ttft"
     TTFB = "ttfb"
+    LOAD_SLOPE = "load_slope"
     FAILURES = "failures"
     RATE_LIMITS = "rate_limits"
     MONEY = "money"
@@ -68,6 +69,13 @@ class Measured(Leaf, omit_defaults=True):
     decode_error: float = 0.0  # of ln(decode_tps)
     failure_error: float = 0.0  # of failure_ratio
     rate_limited_error: float = 0.0  # of rate_limited_ratio
+
+
+class Learned(Leaf):
+    """What a target has taught that holds for all its groups; None: nobody asks, or nothing was learned."""
+
+    load_slope: float | None = None  # of ln(latency) over ln(1 + in flight)
+    in_flight_limit: float | None = None
 
 
 class TargetView(Value):

@@ -85,7 +85,16 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             mode=DecisionMode.MARKET,
             compares_prices=True,
             score=SCORERS["market"],
-            reads=frozenset((Signal.IN_FLIGHT, Signal.TTFT, Signal.FAILURES, Signal.RATE_LIMITS, Signal.MONEY)),
+            reads=frozenset(
+                (
+                    Signal.IN_FLIGHT,
+                    Signal.TTFT,
+                    Signal.LOAD_SLOPE,
+                    Signal.FAILURES,
+                    Signal.RATE_LIMITS,
+                    Signal.MONEY,
+                )
+            ),
             affinity=AffinityMode.ECONOMIC,
             remembers_sessions=True,
             compares_prefixes=True,  # also where cached input costs the same: it comes sooner

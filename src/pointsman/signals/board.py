@@ -11,10 +11,11 @@ from pointsman.domain.policy import Detail
 from pointsman.domain.ports import Rng
 from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import ModelGroup, Target
-from pointsman.domain.view import GroupView, LengthView, Measured, PauseCause, Signal, TargetView
+from pointsman.domain.view import GroupView, Learned, LengthView, Measured, PauseCause, Signal, TargetView
 from pointsman.signals import peers
 from pointsman.signals.ejection import Budget, with_overflow
 from pointsman.signals.lengths import Lengths
+from pointsman.signals.load import Load
 from pointsman.signals.measure import measured
 from pointsman.signals.money import Money
 from pointsman.signals.pins import Pins
@@ -28,6 +29,7 @@ from pointsman.signals.tracks import Tracks
 _UNKNOWN = Tracks()  # of a target that was never used; never fed
 _CALM = {flagged: TargetView(flagged=flagged) for flagged in (False, True)}
 _NO_FAULTS = frozenset((OutcomeClass.OK, OutcomeClass.CALLER_GONE, OutcomeClass.CALLER_FAULT))
+_LATENCIES = frozenset((Signal.TTFT, Signal.TTFB))
 _UNSEEN_CACHE = PromptCache()  # of a target that has read nothing; never fed
 
 
@@ -219,12 +221,19 @@ class SignalBoard:
         state = self._targets.get(target.state_key)
         return {} if state is None else state.caps(now)
 
+    def learned(self, target: Target, now: float) -> Learned:
+        """What all groups of a target share."""
+        state = self._targets.get(target.state_key)
+        return Learned() if state is None else state.learned(now)
+
     def _measure(self, group: ModelGroup) -> None:
         """From now on keep what the group's strategy reads; attempts for any group count."""
         if group.policy.reads:
             for member in group.members:
                 state = self._targets.get(member.target.state_key) or self._new_state(member.target)
                 tracks = state.tracks = state.tracks or Tracks()
+                if tracks.load is None and not _LATENCIES.isdisjoint(group.policy.reads):
+                    tracks.load = Load(tracks.streams, tracks.unary)
                 if Signal.RATE_LIMITS in group.policy.reads:
                     tracks.rate_limits = tracks.rate_limits or RATE_LIMITS.new()
                 if Signal.MONEY in group.policy.reads:

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from pointsman.domain.usual import usual_ttft_s, usual_unary_s
 from pointsman.domain.value import Leaf
 from pointsman.domain.view import TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS, Measured, Signal
+from pointsman.signals.load_slope import load_factor
 from pointsman.signals.overdue import NONE_OVERDUE, Overdue, overdue
 from pointsman.signals.quotes import quoted
 from pointsman.signals.ratios import FAILURES, RATE_LIMITS
-from pointsman.signals.slowness import Slowness, slowness_at
+from pointsman.signals.slowness import Slowness, is_slowing, mean_at, slowness_at
 from pointsman.signals.target_state import TargetState
 from pointsman.signals.tracks import Tracks
-from pointsman.signals.two_tracks import NOTHING
+from pointsman.signals.two_tracks import NOTHING, Sums
 
 _USUAL_TTFT_S = usual_ttft_s(TYPICAL_INPUT_TOKENS)
 _USUAL_UNARY_S = usual_unary_s(TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS)
@@ -31,6 +32,10 @@ class _Times(Leaf):
         ttft_s = self.ttft_s or self.ttfb_s
         return 1.0 if ttft_s is None else ttft_s / _USUAL_TTFT_S
 
+    def under_load(self, factor: float) -> "_Times":
+        """The same at the load of now; whole answers are known for a mean load only."""
+        return self if self.ttft_s is None else _Times(self.ttft_s * factor, self.unary_s)
+
     def beside(self, late: Overdue, reads: frozenset[Signal]) -> "_Times":
         """The same, knowing who is waited for."""
         if Signal.TTFT in reads:
@@ -47,6 +52,9 @@ def measured(states: Sequence[TargetState | None], reads: frozenset[Signal], now
         return tuple([Measured(0 if state is None else state.in_flight) for state in states])
     tracks = [_UNKNOWN if state is None or state.tracks is None else state.tracks for state in states]
     times = _latencies(tracks, now) if Signal.TTFT in reads else _ttfbs(tracks, now)
+    if Signal.LOAD_SLOPE in reads:
+        factors = _load_factors([0 if state is None else state.in_flight for state in states], tracks, now)
+        times = [each.under_load(factor) for each, factor in zip(times, factors, strict=True)]
     ratios: Sequence[float | None] = [None] * len(states)
     limited = ratios
     if Signal.FAILURES in reads:
@@ -83,9 +91,30 @@ def _latency(stream: float, whole: float) -> _Times:
 def _slowness(group: Sequence[Slowness], now: float) -> list[float | None]:
     """Times as long as usual; None: nothing was learned. Each is drawn toward the mean of all."""
     sums = [each.tracks.at(now) for each in group]
-    weight = sum([each.slow_weight for each in sums])
-    prior = sum([each.slow_sum for each in sums]) / weight if weight else 0.0
+    prior = _mean(sums)
     return [slowness_at(left, prior) if each.samples else None for each, left in zip(group, sums, strict=True)]
+
+
+def _load_factors(in_flight: Sequence[int], tracks: Sequence[Tracks], now: float) -> list[float]:
+    """Times as long as at the load that each latency was learned at, which is the mean of the same samples."""
+    streams = [track.streams for track in tracks]
+    sums = [each.tracks.at(now) for each in streams]
+    loads = [NOTHING if each.slope is None else each.slope.loads.at(now) for each in streams]
+    prior, usual_load = _mean(sums), _mean(loads)
+    found = []
+    for beside, track, own, load in zip(in_flight, tracks, sums, loads, strict=True):
+        if track.load is None or not load.slow_weight:
+            found.append(1.0)
+        else:
+            mean_load = mean_at(load, usual_load, is_fast=is_slowing(own, prior))
+            found.append(load_factor(track.load.slope_at(now), mean_load, beside))
+    return found
+
+
+def _mean(sums: Sequence[Sums]) -> float:
+    """Of all samples of a group; 0 without any."""
+    weight = sum([each.slow_weight for each in sums])
+    return sum([each.slow_sum for each in sums]) / weight if weight else 0.0
 
 
 def _ttfbs(tracks: Sequence[Tracks], now: float) -> list[_Times]:

@@ -6,6 +6,7 @@ from pointsman.domain.outcome import Usage
 from pointsman.domain.request import RequestFacts
 from pointsman.domain.usual import usual_ttft_s, usual_unary_s
 from pointsman.domain.view import TYPICAL_OUTPUT_TOKENS
+from pointsman.signals.load_slope import LATENCY_HALF_LIVES_S, LoadSlope
 from pointsman.signals.two_tracks import Sums, TwoTracks
 
 _LONG_OUTPUT_TOKENS = 1_000  # of an answer without a cap; patience with what has not come yet
@@ -46,36 +47,56 @@ def guessed_tokens(facts: RequestFacts) -> float:
 
 def slowness_at(sums: Sums, prior: float) -> float:
     """Times as long as usual. `prior`: ln of the mean of the group, to which a silent target returns."""
+    return math.exp(mean_at(sums, prior, is_fast=is_slowing(sums, prior)))
+
+
+def is_slowing(sums: Sums, prior: float) -> bool:
+    """Whether the last seconds count, and not what is usual for the target."""
     slow = sums.slow(prior, _SLOW_MASS)
+    return sums.fast_weight >= _FAST_MIN_WEIGHT and sums.fast(slow, _FAST_MASS) > slow + _FAST_MARGIN
+
+
+def mean_at(sums: Sums, prior: float, *, is_fast: bool) -> float:
+    """The mean of one of the tracks."""
+    slow = sums.slow(prior, _SLOW_MASS)
+    return sums.fast(slow, _FAST_MASS) if is_fast else slow
+
+
+def latest_log(sums: Sums) -> float | None:
+    """The mean of the last seconds, by the samples of the target alone; None: too few."""
     if sums.fast_weight < _FAST_MIN_WEIGHT:
-        return math.exp(slow)
-    fast = sums.fast(slow, _FAST_MASS)
-    return math.exp(fast if fast > slow + _FAST_MARGIN else slow)
+        return None
+    return sums.fast(sums.slow_sum / sums.slow_weight, _FAST_MASS)
 
 
 class Slowness:
     """ln(measured / usual) on two tracks: patient downward, quick upward. 0: as fast as a usual target."""
 
-    __slots__ = ("sampled_at", "samples", "tracks")
+    __slots__ = ("sampled_at", "samples", "slope", "tracks")
 
     def __init__(self) -> None:
-        self.tracks = TwoTracks(slow_half_life_s=180.0, fast_half_life_s=15.0)
+        self.tracks = TwoTracks(**LATENCY_HALF_LIVES_S)
         self.samples = 0
         self.sampled_at = -math.inf  # monotonic seconds
+        self.slope: LoadSlope | None = None  # None: nobody asks what load does to it
 
-    def observe(self, measured_s: float, usual: float, now: float) -> None:
-        self._add(_log_ratio(measured_s, usual), now)
+    def observe(self, measured_s: float, usual: float, now: float, in_flight: int = 0) -> float:
+        """What was learned. `in_flight`: others, when the attempt began."""
+        return self._add(_log_ratio(measured_s, usual), now, in_flight)
 
-    def at_least(self, bound_s: float, usual: float, now: float) -> None:
+    def at_least(self, bound_s: float, usual: float, now: float, in_flight: int = 0) -> None:
         """It took longer than this, nobody knows how much: evidence only if that is slow."""
         bound, sums = _log_ratio(bound_s, usual), self.tracks.at(now)
         if bound > (sums.slow_sum / sums.slow_weight if sums.slow_weight else 0.0):
-            self._add(bound, now)
+            self._add(bound, now, in_flight)
 
-    def _add(self, value: float, now: float) -> None:
+    def _add(self, value: float, now: float, in_flight: int) -> float:
         self.tracks.observe(value, now)
+        if self.slope is not None:
+            self.slope.observe(value, in_flight, now)
         self.samples += 1
         self.sampled_at = now
+        return value
 
 
 def _log_ratio(measured_s: float, usual: float) -> float:

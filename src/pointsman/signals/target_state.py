@@ -8,8 +8,9 @@ from pointsman.domain.policy import Cooldown
 from pointsman.domain.ports import Rng
 from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import Limits
-from pointsman.domain.view import PauseCause, TargetView
+from pointsman.domain.view import Learned, PauseCause, TargetView
 from pointsman.signals.evidence import CallerEvidence
+from pointsman.signals.load import Company
 from pointsman.signals.pauses import Attempt, Pauses
 from pointsman.signals.slowness import guessed_tokens
 from pointsman.signals.throttle import MIN_GATE, Gate, Throttle
@@ -46,6 +47,7 @@ class TargetState:
         self.tracks: Tracks | None = None  # None: no strategy reads them
         self._leases: set[Lease] = set()  # in flight is their number: it cannot leak past its scope
         self.waiting: dict[Lease, None] = {}  # those without content yet, the oldest first
+        self._company: dict[Lease, int] = {}  # others in flight when it began; of those whose time is learned
         self._pauses = Pauses()
         self._callers = CallerEvidence()
         self._probe: Lease | None = None
@@ -83,7 +85,12 @@ class TargetState:
     @property
     def is_settled(self) -> bool:
         """Traffic flows, and nothing narrows it."""
-        return self._pauses.cause is None and self._pauses.slow_start is None and self._throttle is None
+        is_free = self._throttle is None and not self._is_slowed_by_load
+        return self._pauses.cause is None and self._pauses.slow_start is None and is_free
+
+    @property
+    def _is_slowed_by_load(self) -> bool:
+        return self.tracks is not None and self.tracks.load is not None and self.tracks.load.is_limited
 
     def limit_to(self, limits: Limits | None) -> None:
         """What the configuration allows from now on; what was learned of other limits begins anew."""
@@ -93,11 +100,12 @@ class TargetState:
     def begin(self, caller: str, now: float, *, is_probe: bool, facts: RequestFacts | None = None) -> Lease:
         """An attempt starts; a probe holds the only permit until it ends. Without `facts` no time is learned."""
         lease = Lease(self, caller, now, facts, is_probe=is_probe)
+        if self.tracks is not None:
+            self.waiting[lease] = None
+            self._company[lease] = len(self._leases)
         self._leases.add(lease)
         if self._throttle is not None:
             self._throttle.sent(_tokens(facts), now)
-        if self.tracks is not None:
-            self.waiting[lease] = None
         self._callers.add(caller, now)
         if is_probe:
             self._probe = lease
@@ -106,12 +114,10 @@ class TargetState:
     def end(self, lease: Lease, outcome: Outcome, now: float) -> bool:
         """An attempt ended; True: it is to be judged. Raises KeyError when it already had."""
         self._leases.remove(lease)
-        if self.tracks is not None:
-            self.waiting.pop(lease, None)
-            if lease.facts is not None:
-                self.tracks.observe(lease.facts, outcome, now)
         if self._probe is lease:
             self._probe = None
+        if self.tracks is not None and self._learn(self.tracks, lease, outcome, now):
+            return True
         if outcome.outcome_class is not _OK or self._throttle is not None or outcome.told_limits:
             return True
         return not self._pauses.is_spotless  # else the usual end: nothing to clear
@@ -122,6 +128,15 @@ class TargetState:
             return False
         self._limits_due_at = now + _LIMITS_EVERY_S
         return True
+
+    def _learn(self, tracks: Tracks, lease: Lease, outcome: Outcome, now: float) -> bool:
+        """How long it took; True: load slows the target down, or did so until now."""
+        self.waiting.pop(lease, None)
+        at_start, was_slowed = self._company.pop(lease, None), self._is_slowed_by_load
+        if lease.facts is not None:
+            company = None if at_start is None else Company(lease.started_at, at_start, len(self._leases))
+            tracks.observe(lease.facts, outcome, now, company)
+        return was_slowed or self._is_slowed_by_load
 
     def judge(
         self, lease: Lease, outcome: Outcome, now: float, rng: Rng, policy: Cooldown, *,
@@ -149,6 +164,8 @@ class TargetState:
     def view(self, now: float, *, flagged: bool = False) -> TargetView:
         found = _OPEN if self._throttle is None else self._throttle.gate(len(self._leases), now)
         gate = found.value
+        if self.tracks is not None and self.tracks.load is not None:
+            gate *= self.tracks.load.gate(len(self._leases), now)
         if found.limit is None:
             gate = max(gate * self._pauses.gate(now), MIN_GATE)
         return TargetView(
@@ -162,6 +179,14 @@ class TargetState:
             limited_until=found.until,
             flagged=flagged,
         )
+
+    def learned(self, now: float) -> Learned:
+        """What load does to it."""
+        load = None if self.tracks is None else self.tracks.load
+        if load is None:
+            return Learned()
+        limit = load.limit_at(now)
+        return Learned(load.slope_at(now), None if limit == math.inf else limit)
 
     def caps(self, now: float) -> dict[LimitedUnit, float]:
         """Learned limits per second."""

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.request import RequestFacts
+from pointsman.signals.load import Company, Load
 from pointsman.signals.money import Money
 from pointsman.signals.peak_ewma import PeakEwma
 from pointsman.signals.ratios import FAILURES, RATE_LIMITS
@@ -33,7 +34,7 @@ _RATE_LIMITED: dict[OutcomeClass, float] = {OutcomeClass.OK: 0.0, OutcomeClass.R
 class Tracks:
     """Kept for targets of groups whose strategy reads them."""
 
-    __slots__ = ("failures", "money", "rate_limits", "served_at", "streams", "ttfb", "unary")
+    __slots__ = ("failures", "load", "money", "rate_limits", "served_at", "streams", "ttfb", "unary")
 
     def __init__(self) -> None:
         self.streams, self.unary = Slowness(), Slowness()
@@ -42,6 +43,7 @@ class Tracks:
         self.served_at = -math.inf  # the latest success
         self.rate_limits: TwoTracks | None = None  # None: no strategy reads them
         self.money: Money | None = None  # None: no strategy reads it
+        self.load: Load | None = None  # None: no strategy reads a latency
 
     @property
     def samples(self) -> int:
@@ -58,8 +60,8 @@ class Tracks:
         if self.rate_limits is not None:
             self.rate_limits = RATE_LIMITS.new()
 
-    def observe(self, facts: RequestFacts, outcome: Outcome, now: float) -> None:
-        """An attempt for such a request has ended."""
+    def observe(self, facts: RequestFacts, outcome: Outcome, now: float, company: Company | None = None) -> None:
+        """An attempt for such a request has ended. `company` None: it began before anybody counted."""
         has_failed = _FAILED.get(outcome.outcome_class)
         if has_failed is not None:
             self.failures.observe(has_failed, now)
@@ -68,20 +70,24 @@ class Tracks:
         if self.rate_limits is not None and outcome.outcome_class in _RATE_LIMITED:
             self.rate_limits.observe(_RATE_LIMITED[outcome.outcome_class], now)
         slowness, usual = self.streams if facts.stream else self.unary, usual_s(facts, None)
+        beside, learned = 0 if company is None else company.at_start, None
         if outcome.outcome_class in _TIMED and _is_time(outcome.ttft_s):
-            slowness.observe(outcome.ttft_s, usual_s(facts, outcome.usage), now)
+            learned = slowness.observe(outcome.ttft_s, usual_s(facts, outcome.usage), now, beside)
         elif _is_cut(outcome):
-            slowness.at_least(outcome.duration_s, usual, now)
+            slowness.at_least(outcome.duration_s, usual, now, beside)
         self._observe_ttfb(outcome, usual, now)
         if self.money is not None:
-            self._observe_money(self.money, facts, outcome, now)
+            self._observe_money(self.money, facts, outcome, now, beside)
+        if self.load is not None and company is not None:
+            self.load.observe(outcome, slowness, learned, company, now)
 
-    def _observe_money(self, money: Money, facts: RequestFacts, outcome: Outcome, now: float) -> None:
+    def _observe_money(self, money: Money, facts: RequestFacts, outcome: Outcome, now: float, beside: int) -> None:
         money.observe(outcome, now, stream=facts.stream)
         if outcome.outcome_class is OutcomeClass.OK and not facts.stream:
             ttft_s = money.unary_ttft_s(outcome, now)
             if ttft_s is not None:
-                self.streams.observe(ttft_s, usual_s(structs.replace(facts, stream=True), outcome.usage), now)
+                usual = usual_s(structs.replace(facts, stream=True), outcome.usage)
+                self.streams.observe(ttft_s, usual, now, beside)
 
     def _observe_ttfb(self, outcome: Outcome, usual: float, now: float) -> None:
         if outcome.outcome_class in _TIMED and _is_time(outcome.ttfb_s):

@@ -66,6 +66,16 @@ def test_state_of_a_target_is_the_one_of_the_board() -> None:
         "in_flight": 1,
     }
     assert found["attempts"] == {"rate_limited": 1}
+    assert found["learned"] == {"load_slope": None, "in_flight_limit": None}
+
+
+def test_what_load_does_to_a_target_is_told_once_a_strategy_asks() -> None:
+    admin, measured = Admin(), builders.group("chat", "a/m", "b/m", strategy="p2c")
+    admin.board.keep([measured])
+
+    (found, *_) = admin.get("/api/v1/targets").json()["targets"]
+
+    assert found["learned"] == {"load_slope": 0.1, "in_flight_limit": None}
 
 
 # --- explain

@@ -6,7 +6,7 @@ from msgspec import structs
 from pointsman.domain.decision import Effects
 from pointsman.domain.policy import MARKET, Cooldown
 from pointsman.domain.target import Limits, ModelGroup
-from pointsman.domain.view import Breaker, Limit, PauseCause, Signal
+from pointsman.domain.view import Breaker, Learned, Limit, PauseCause, Signal
 from pointsman.signals.board import SignalBoard
 from pointsman.testing import builders
 from tests.unit.signals.pausing import Draws
@@ -690,3 +690,71 @@ def test_target_that_its_provider_holds_back_is_not_readmitted() -> None:
 
     held = signals.view(MARKET_OF_FIVE, NOW).targets[0]
     assert (held.breaker, held.is_readmitted) == (Breaker.OPEN, False)
+
+
+# --- load
+
+
+def overrun(signals: SignalBoard, group: ModelGroup, target_id: str = "a/m") -> float:
+    """More and more in flight, and slower and slower, until a limit is learned; the time at the end."""
+    now, target = NOW, builders.target(target_id)
+    for in_flight in (1, 2, 4, 8, 16, 32, 48) * 3:
+        leases = [
+            signals.started(target, "alice", now, is_probe=False, facts=builders.facts(stream=True))
+            for _ in range(in_flight)
+        ]
+        took_s = 0.3 * in_flight
+        now += took_s
+        for lease in leases:
+            signals.record(lease, builders.outcome(status=200, ttft_s=took_s, duration_s=took_s), now, group)
+    return now
+
+
+@pytest.mark.parametrize("strategy", ["blend", "p2c", "market"])
+def test_load_that_slows_a_target_down_narrows_its_gate(strategy: str) -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy=strategy)
+    signals.keep([group])
+
+    now = overrun(signals, group)
+
+    limit = signals.learned(group.members[0].target, now).in_flight_limit
+    assert limit is not None
+    for _ in range(round(2 * limit)):
+        signals.started(group.members[0].target, "alice", now, is_probe=False)
+    view = signals.view(group, now)
+    assert not view.is_calm
+    assert view.targets[0].gate == pytest.approx(0.02)
+    assert view.targets[1].gate == 1.0
+
+
+@pytest.mark.parametrize("strategy", ["weighted", "round_robin", "failover", "cost", "least_busy"])
+def test_strategies_that_read_no_latency_learn_nothing_of_load(strategy: str) -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy=strategy)
+    signals.keep([group])
+
+    now = overrun(signals, group)
+
+    assert signals.learned(group.members[0].target, now) == Learned()
+    assert signals.view(group, now).is_calm
+
+
+def test_group_is_calm_again_once_the_limit_of_its_target_is_forgotten() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy="p2c")
+    signals.keep([group])
+    later = overrun(signals, group) + 3_600.0
+
+    lease = signals.started(group.members[0].target, "alice", later, is_probe=False, facts=builders.facts(stream=True))
+    signals.record(lease, builders.outcome(status=200, ttft_s=0.3, duration_s=0.3), later + 0.3, group)
+
+    assert signals.view(group, later + 1.0).is_calm
+    assert signals.learned(group.members[0].target, later).in_flight_limit is None
+
+
+def test_attempts_that_began_before_load_was_counted_end_without_harm() -> None:
+    signals = board()
+    lease = signals.started(builders.target("a/m"), "alice", NOW, is_probe=False, facts=builders.facts(stream=True))
+    signals.keep([builders.group("chat", "a/m", "b/m", strategy="p2c")])
+
+    signals.record(lease, builders.outcome(status=200, ttft_s=0.3, duration_s=0.3), NOW + 0.3, ANY)
+
+    assert signals.in_flight(builders.target("a/m")) == 0

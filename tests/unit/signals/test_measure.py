@@ -6,6 +6,7 @@ import pytest
 
 from pointsman.domain.outcome import Usage
 from pointsman.domain.view import RARE_RATIO, Measured, Signal
+from pointsman.signals.load import Company, Load
 from pointsman.signals.measure import measured
 from pointsman.signals.ratios import RATE_LIMITS
 from pointsman.signals.target_state import TargetState
@@ -178,3 +179,43 @@ def test_peaks_drift_back_to_the_lower_median() -> None:
     seen = measured(states, BY_TTFB, NOW + 86_400.0)
 
     assert [each.ttfb_s for each in seen] == pytest.approx([0.4] * 5, rel=0.05)
+
+
+def loaded(slope: float, in_flight: int) -> TargetState:
+    """A target that was seen under loads up to 31, and has so many attempts on their way."""
+    target = remembered()
+    target.tracks.load = Load(target.tracks.streams, target.tracks.unary)
+    for beside in (0, 1, 3, 7, 15, 31) * 20:
+        ttft_s = 0.475 * (1 + beside) ** slope
+        outcome = builders.outcome(status=200, ttfb_s=ttft_s, ttft_s=ttft_s, duration_s=ttft_s, usage=USAGE)
+        target.tracks.observe(STREAM, outcome, NOW - 60.0, Company(NOW - 61.0, beside, beside))
+    for _ in range(in_flight):
+        target.begin("alice", NOW, is_probe=False)
+    return target
+
+
+def test_expected_latency_is_that_of_the_load_of_now() -> None:
+    reads = BY_TTFT | {Signal.LOAD_SLOPE}
+    idle, busy = measured([loaded(1.0, 0), loaded(1.0, 31)], reads, NOW)
+    hosted_idle, hosted_busy = measured([loaded(0.0, 0), loaded(0.0, 31)], reads, NOW)
+
+    assert busy.ttft_s == pytest.approx(16.0 * idle.ttft_s, rel=0.6)
+    assert hosted_busy.ttft_s == pytest.approx(hosted_idle.ttft_s, rel=0.1)
+
+
+def test_who_does_not_read_the_slope_gets_the_latency_of_a_mean_load() -> None:
+    idle, busy = measured([loaded(1.0, 0), loaded(1.0, 31)], BY_TTFT, NOW)
+
+    assert busy.ttft_s == pytest.approx(idle.ttft_s)
+
+
+def test_burst_that_has_made_a_target_slow_is_not_counted_twice() -> None:
+    """The last seconds were learned under the load of now: the line must start from their load, not from the usual."""
+    target = loaded(1.0, 31)
+    for _ in range(20):
+        outcome = builders.outcome(status=200, ttfb_s=15.2, ttft_s=15.2, duration_s=15.2, usage=USAGE)
+        target.tracks.observe(STREAM, outcome, NOW, Company(NOW - 16.0, 31, 31))
+
+    (seen,) = measured([target], BY_TTFT | {Signal.LOAD_SLOPE}, NOW)
+
+    assert seen.ttft_s == pytest.approx(15.2, rel=0.35)
