@@ -197,6 +197,8 @@ class App:
         gauge("traffic_cap", text, ("target", "unit"), self._traffic_caps)
         text = "Attempts in flight above which load makes a target too slow, as learned; +Inf: not known."
         gauge("in_flight_limit", text, ("target",), self._in_flight_limits)
+        text = "What a target charges, times its list price."
+        gauge("price_factor", text, ("target",), self._price_factors)
         text = "Score of a target beside the others of its group; higher is better."
         gauge("adaptive_routing_target_score", text, ("group", "target"), self._target_scores)
         gauge("adaptive_routing_engaged", "1 while scores decide, 0 in fallback.", ("group",), self._engaged)
@@ -257,6 +259,11 @@ class App:
         now = self._clock.now()
         limits = [(target.id, self.board.learned(target, now).in_flight_limit) for target in self._targets()]
         return [((target_id,), math.inf if limit is None else limit) for target_id, limit in limits]
+
+    def _price_factors(self) -> list[Sample]:
+        now = self._clock.now()
+        factors = [(target.id, self.board.learned(target, now).price_factor) for target in self._targets()]
+        return [((target_id,), 1.0 if factor is None else factor) for target_id, factor in factors]
 
     def _standings(self) -> Iterator[tuple[str, tuple[str, ...], Verdict]]:
         now = self._clock.now()

@@ -120,6 +120,29 @@ def test_cheaper_target_is_chosen_and_another_price_by_reload_changes_the_choice
     assert record["facts"]["script"] == "latin"
 
 
+@pytest.mark.req("O-022")
+@pytest.mark.parametrize("stream", [False, True])
+def test_target_that_charges_more_than_its_list_price_loses_the_traffic(run: Any, gateway: Any, stream: bool) -> None:
+    surcharged = Usage(input_tokens=1_000, output_tokens=100, charged_usd=5 * 0.0014)
+
+    async def scenario() -> tuple[list[str], dict[str, Any], dict[str, float]]:
+        async with (
+            FakeProvider(name="a", default=Chat("a", usage=surcharged)) as a,
+            FakeProvider(name="b", default=Chat("b")) as b,
+            gateway(
+                a, b, groups={"chat": group(a, b, strategy="cost")}, prices=priced(a=CHEAP, b={"input": 2, "output": 8})
+            ) as gw,
+        ):
+            texts = [text_of(await ask(gw.base_url, chat_request("chat", stream=stream))) for _ in range(10)]
+            return texts, (await gw.records())[0], gw.samples("price_factor")
+
+    texts, record, factors = run(scenario())
+
+    assert texts == ["a", "a"] + ["b"] * 8  # after two answers the factor is (2 x 5 + 5) / 7
+    assert record["usage"]["charged_usd"] == 0.007
+    assert sorted(factors.values()) == [1.0, pytest.approx(15 / 7, abs=0.01)]
+
+
 @pytest.mark.bug("C-10")
 def test_free_target_is_preferred_and_one_of_unknown_price_is_the_last_resort(run: Any, gateway: Any) -> None:
     async def scenario() -> list[str]:

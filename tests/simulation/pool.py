@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct, structs
 
 from pointsman.domain.outcome import Outcome, Usage
-from pointsman.domain.target import ModelGroup
+from pointsman.domain.price import cost_usd
+from pointsman.domain.target import ModelGroup, Target
 from pointsman.routing.exchange import Command, Exchange, Send, Wait
 from pointsman.signals.board import SignalBoard
 from pointsman.signals.target_state import Lease
@@ -30,6 +31,7 @@ class Behaviour(Struct, frozen=True):
     error_s: float = 0.003  # errors are quick
     limited_ratio: float = 0.0  # of what is left: refused with 429
     stream_s: float = STREAM_S  # of 50 tokens
+    charge_ratio: float | None = None  # of its list price; None: it does not say what it charges
     knee: float | None = None  # in flight, where the time to the first content has doubled; None: no load slows it
 
 
@@ -43,6 +45,14 @@ def always(ttft_s: float | None = 0.3, **fields: float) -> Script:
 def between(begin_s: float, end_s: float, then: Behaviour, usual: Behaviour | None = None) -> Script:
     """As usual, but for some time."""
     return lambda at_s: then if begin_s <= at_s < end_s else usual or Behaviour()
+
+
+def _usage(target: Target, input_tokens: int, charge_ratio: float | None) -> Usage:
+    counted = Usage(input_tokens=input_tokens, output_tokens=50)
+    listed_usd = cost_usd(target.price, counted)
+    if charge_ratio is None or listed_usd is None:
+        return counted
+    return structs.replace(counted, charged_usd=charge_ratio * listed_usd)
 
 
 class _Caller:
@@ -142,7 +152,7 @@ class Pool:
             self.ttfts_s[target_id].append((self.now - BEGIN_S, ttft_s))
             lease = caller.lease
             self._at(self.now + ttft_s, lease.answered)
-            usage = Usage(input_tokens=facts.body_bytes // 4, output_tokens=50)
+            usage = _usage(command.target, facts.body_bytes // 4, behaviour.charge_ratio)
             served = builders.outcome("ok", status=200, ttfb_s=ttft_s, ttft_s=ttft_s, committed=True, usage=usage)
             self._ends(caller, served, ttft_s + behaviour.stream_s)
 

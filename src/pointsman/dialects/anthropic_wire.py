@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
 
+from pointsman.dialects.charge import charged_usd
 from pointsman.dialects.fields import says_more_than
 from pointsman.dialects.provider_error import NULL, UNREADABLE
 from pointsman.domain.outcome import Usage
@@ -33,6 +34,9 @@ class TokenCounts(Struct, gc=False):
     cache_creation_input_tokens: Count | None = None
     cache_creation: _CacheCreation | None = None
     output_tokens_details: _OutputDetails | None = None
+    cost: Raw = NULL
+    is_byok: Raw = NULL
+    cost_details: Raw = NULL
 
 
 class Message(Struct, gc=False):
@@ -94,6 +98,7 @@ def usage(raw: Raw) -> Usage | None:
         details.thinking_tokens if details else None,
         writes,
         kept.ephemeral_1h_input_tokens if kept else None,
+        charged_usd(counts.cost, counts.is_byok, counts.cost_details),
     )
 
 
@@ -108,6 +113,7 @@ def usage_after(earlier: Usage, later: Usage) -> Usage:
         _either(later.reasoning_tokens, earlier.reasoning_tokens),
         writes,
         _either(later.cache_write_1h_tokens, earlier.cache_write_1h_tokens),
+        earlier.charged_usd if later.charged_usd is None else later.charged_usd,
     )
 
 

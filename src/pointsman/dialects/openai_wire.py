@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
 
+from pointsman.dialects.charge import charged_usd
 from pointsman.dialects.fields import says_more_than, says_something
 from pointsman.dialects.provider_error import NULL, error_of, is_given
 from pointsman.domain.outcome import ProviderError, Usage
@@ -39,6 +40,9 @@ class TokenCounts(Struct, gc=False):
     completion_tokens: Count | None = None
     prompt_tokens_details: _TokenDetails | None = None
     completion_tokens_details: _TokenDetails | None = None
+    cost: Raw = NULL
+    is_byok: Raw = NULL
+    cost_details: Raw = NULL
 
 
 class Payload(Struct, gc=False):
@@ -80,6 +84,7 @@ def usage(counts: TokenCounts | None) -> Usage | None:
         prompt.cached_tokens if prompt else None,
         completion.reasoning_tokens if completion else None,
         prompt.cache_write_tokens if prompt else None,
+        charged_usd=charged_usd(counts.cost, counts.is_byok, counts.cost_details),
     )
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Raw, Struct, structs
 from msgspec.json import Decoder
 
+from pointsman.dialects.charge import charged_usd
 from pointsman.dialects.fields import says_more_than
 from pointsman.dialects.kept_state import keys
 from pointsman.dialects.provider_error import NULL, UNREADABLE, error_of, is_given
@@ -34,6 +35,9 @@ class TokenCounts(Struct, gc=False):
     output_tokens: Count | None = None
     input_tokens_details: _InputDetails | None = None
     output_tokens_details: _OutputDetails | None = None
+    cost: Raw = NULL
+    is_byok: Raw = NULL
+    cost_details: Raw = NULL
 
 
 class _Incomplete(Struct, gc=False):
@@ -107,6 +111,7 @@ def usage(raw: Raw) -> Usage | None:
         given.cached_tokens if given else None,
         made.reasoning_tokens if made else None,
         given.cache_write_tokens if given else None,
+        charged_usd=charged_usd(counts.cost, counts.is_byok, counts.cost_details),
     )
 
 

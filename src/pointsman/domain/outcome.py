@@ -30,6 +30,7 @@ class Usage(Leaf):
     reasoning_tokens: int | None = None  # part of the output
     cache_write_tokens: int | None = None  # part of the input: written to a cache
     cache_write_1h_tokens: int | None = None  # part of those: to be kept for an hour, at a price of its own
+    charged_usd: float | None = None  # for all of it, where the provider says so
 
 
 class ProviderError(Value):

@@ -69,6 +69,7 @@ class Measured(Leaf, omit_defaults=True):
     decode_error: float = 0.0  # of ln(decode_tps)
     failure_error: float = 0.0  # of failure_ratio
     rate_limited_error: float = 0.0  # of rate_limited_ratio
+    price_factor: float = 1.0  # what it charges, times its list price
 
 
 class Learned(Leaf):
@@ -76,6 +77,8 @@ class Learned(Leaf):
 
     load_slope: float | None = None  # of ln(latency) over ln(1 + in flight)
     in_flight_limit: float | None = None
+    price_factor: float | None = None  # what it charges, times its list price
+    is_price_off: bool | None = None  # so far from 1 that the list is most likely wrong
 
 
 class TargetView(Value):
@@ -137,3 +140,4 @@ class LengthView(Leaf):
     input_tokens: tuple[int, ...]  # by the group's members: each model has a tokenizer of its own
     output_tokens: int
     cached_tokens: tuple[int, ...] = ()  # part of the input, by members: read from a cache; empty: nobody asks
+    price_factors: tuple[float, ...] = ()  # what each charges, times its list price; empty: that itself

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from statistics import median
 
+from msgspec import structs
+
 from pointsman.domain.decision import Estimate
 from pointsman.domain.price import estimate_usd
 from pointsman.domain.target import Target
@@ -21,14 +23,23 @@ def estimates(
     inputs = [lengths.input_tokens[index] for index in candidates]
     if not cached:
         pairs = zip(inputs, targets, strict=True)
-        return tuple([Estimate(tokens, output, estimate_usd(target.price, tokens, output)) for tokens, target in pairs])
-    rows = zip(inputs, targets, [cached[index] for index in candidates], strict=True)
-    return tuple(
-        [
+        found = [Estimate(tokens, output, estimate_usd(target.price, tokens, output)) for tokens, target in pairs]
+    else:
+        rows = zip(inputs, targets, [cached[index] for index in candidates], strict=True)
+        found = [
             Estimate(tokens, output, estimate_usd(target.price, tokens, output, kept), kept)
             for tokens, target, kept in rows
         ]
-    )
+    if lengths.price_factors:
+        factors = [lengths.price_factors[index] for index in candidates]
+        found = [_times(estimate, factor) for estimate, factor in zip(found, factors, strict=True)]
+    return tuple(found)
+
+
+def _times(estimate: Estimate, factor: float) -> Estimate:
+    """At what the target really charges."""
+    usd = estimate.cost_usd
+    return estimate if usd is None else structs.replace(estimate, cost_usd=usd * factor)
 
 
 def inverse_square(weights: tuple[float, ...], found: tuple[Estimate, ...]) -> tuple[float, ...]:

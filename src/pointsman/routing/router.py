@@ -176,7 +176,9 @@ def standing(group: ModelGroup, view: GroupView) -> tuple[tuple[str, ...], Verdi
     field = _field(group, tuple(index for index, member in enumerate(group.members) if member.weight > 0))
     if field.strategy.score is None or field.strategy.opinion is not None:
         return None
-    lengths = LengthView((TYPICAL_INPUT_TOKENS,) * len(group.members), TYPICAL_OUTPUT_TOKENS)
+    factors = tuple([seen.price_factor for seen in view.measured])
+    inputs = (TYPICAL_INPUT_TOKENS,) * len(group.members)
+    lengths = LengthView(inputs, TYPICAL_OUTPUT_TOKENS, price_factors=factors)
     estimates = costs.estimates(field.candidates, field.targets, lengths)
     return field.ids, field.strategy.score(_contest(field, view, estimates))
 

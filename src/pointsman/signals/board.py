@@ -3,12 +3,15 @@
 import math
 from collections.abc import Iterable, Mapping
 
+from msgspec import structs
+
 from pointsman.domain.ask import Ask
 from pointsman.domain.conversation import Session
 from pointsman.domain.decision import Effects
 from pointsman.domain.outcome import LimitedUnit, Outcome, OutcomeClass, Usage
 from pointsman.domain.policy import Detail
 from pointsman.domain.ports import Rng
+from pointsman.domain.price import Price
 from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.view import GroupView, Learned, LengthView, Measured, PauseCause, Signal, TargetView
@@ -19,6 +22,7 @@ from pointsman.signals.load import Load
 from pointsman.signals.measure import measured
 from pointsman.signals.money import Money
 from pointsman.signals.pins import Pins
+from pointsman.signals.price_factor import PriceFactor
 from pointsman.signals.prompt_cache import PromptCache
 from pointsman.signals.ratios import RATE_LIMITS
 from pointsman.signals.retry_budget import RetryBudget
@@ -56,6 +60,7 @@ class SignalBoard:
         self._groups: dict[str, _GroupState] = {}
         self._lengths = Lengths()
         self._caches: dict[str, PromptCache] = {}  # by state_key; bounded by `keep`
+        self._charging: set[str] = set()  # keys of states with a price factor
         self._unsettled: set[str] = set()  # keys of states that are not settled: only their groups are looked at
 
     def view(self, group: ModelGroup, now: float) -> GroupView:
@@ -89,7 +94,23 @@ class SignalBoard:
         return GroupView(view.is_calm, view.targets, view.turn_credits, self._numbers(group, now), served, at=now)
 
     def _numbers(self, group: ModelGroup, now: float) -> tuple[Measured, ...]:
-        return measured(list(self._states(group).values()), group.policy.reads, now)
+        found = measured(list(self._states(group).values()), group.policy.reads, now)
+        factors = self._price_factors(group, now)
+        if not factors:
+            return found
+        return tuple([structs.replace(seen, price_factor=by) for seen, by in zip(found, factors, strict=True)])
+
+    def _price_factors(self, group: ModelGroup, now: float) -> tuple[float, ...]:
+        """Of all members; empty: none of them charges anything but its list price, as far as is known."""
+        keys = self._charging
+        if not keys or keys.isdisjoint([member.target.state_key for member in group.members]):
+            return ()
+        return tuple([self._price_factor(member.target, now) for member in group.members])
+
+    def _price_factor(self, target: Target, now: float) -> float:
+        state = self._targets.get(target.state_key)
+        factor = None if state is None else state.price_factor
+        return 1.0 if factor is None or not factor.is_of(target.price) else factor.at(now)
 
     def retries_left(self, group: ModelGroup, now: float) -> float:
         """Extra attempts the group's budget still allows; less than 1: none."""
@@ -154,21 +175,33 @@ class SignalBoard:
     def expected(self, group: ModelGroup, ask: Ask, now: float) -> LengthView:
         """How long a request is going to be, for strategies that compare prices. Changes nothing."""
         lengths = self._lengths.expected(group, ask.facts, now)
+        factors = self._price_factors(group, now)
+        if factors:
+            lengths = structs.replace(lengths, price_factors=factors)
         if Detail.PREFIX not in group.policy.details:
             return lengths
         caches = [self._caches.get(member.target.state_key, _UNSEEN_CACHE) for member in group.members]
         pairs = zip(caches, lengths.input_tokens, strict=True)
         cached_tokens = tuple([cache.expected_tokens(ask.prefix, tokens, now) for cache, tokens in pairs])
-        return LengthView(lengths.input_tokens, lengths.output_tokens, cached_tokens)
+        return LengthView(lengths.input_tokens, lengths.output_tokens, cached_tokens, factors)
 
     def learn(self, group: ModelGroup, target: Target, ask: Ask, usage: Usage, now: float) -> None:
         """How long it was, by the count of the provider that answered."""
         self._lengths.learn(group, target, ask.facts, usage, now)
+        if usage.charged_usd is not None and target.price is not None:
+            self._learn_charge(target, target.price, usage, now)
         if Detail.PREFIX in group.policy.details:
             self._caches.setdefault(target.state_key, PromptCache()).learn(ask.prefix, usage, now)
         tick = self._group(group).tick
         if tick is not None and usage.input_tokens is not None and usage.output_tokens is not None:
             tick.mix.observe(usage.input_tokens, usage.output_tokens, now)
+
+    def _learn_charge(self, target: Target, price: Price, usage: Usage, now: float) -> None:
+        state = self._targets.get(target.state_key) or self._new_state(target)
+        if state.price_factor is None or not state.price_factor.is_of(price):
+            state.price_factor = PriceFactor(price)
+        state.price_factor.observe(usage, now)
+        self._charging.add(state.key)
 
     def home(self, group: ModelGroup, caller: str, session: Session, now: float) -> int | None:
         """The member of the group that the session belongs to; None: it belongs nowhere. Changes nothing."""
@@ -204,6 +237,7 @@ class SignalBoard:
         keys = {member.target.state_key for group in named.values() for member in group.members}
         self._targets = {key: state for key, state in self._targets.items() if key in keys or state.in_flight}
         self._unsettled.intersection_update(self._targets)
+        self._charging.intersection_update(self._targets)
         self._lengths.keep(named)
         self._caches = {key: cache for key, cache in self._caches.items() if key in keys}
         # all of them now: the first request of a group may ask for another order, and that is not how it stands

@@ -12,6 +12,7 @@ from pointsman.domain.view import Learned, PauseCause, TargetView
 from pointsman.signals.evidence import CallerEvidence
 from pointsman.signals.load import Company
 from pointsman.signals.pauses import Attempt, Pauses
+from pointsman.signals.price_factor import PriceFactor, is_off
 from pointsman.signals.slowness import guessed_tokens
 from pointsman.signals.throttle import MIN_GATE, Gate, Throttle
 from pointsman.signals.tracks import Tracks
@@ -45,6 +46,7 @@ class TargetState:
         self.limits: Limits | None = None  # of the configuration
         self._throttle: Throttle | None = None  # None: no limit was ever met, told or configured
         self.tracks: Tracks | None = None  # None: no strategy reads them
+        self.price_factor: PriceFactor | None = None  # None: it never said what it charges
         self._leases: set[Lease] = set()  # in flight is their number: it cannot leak past its scope
         self.waiting: dict[Lease, None] = {}  # those without content yet, the oldest first
         self._company: dict[Lease, int] = {}  # others in flight when it began; of those whose time is learned
@@ -181,12 +183,16 @@ class TargetState:
         )
 
     def learned(self, now: float) -> Learned:
-        """What load does to it."""
+        """What load does to it, and what it charges."""
         load = None if self.tracks is None else self.tracks.load
-        if load is None:
-            return Learned()
-        limit = load.limit_at(now)
-        return Learned(load.slope_at(now), None if limit == math.inf else limit)
+        limit = math.inf if load is None else load.limit_at(now)
+        factor = None if self.price_factor is None else self.price_factor.at(now)
+        return Learned(
+            None if load is None else load.slope_at(now),
+            None if limit == math.inf else limit,
+            factor,
+            None if factor is None else is_off(factor),
+        )
 
     def caps(self, now: float) -> dict[LimitedUnit, float]:
         """Learned limits per second."""

@@ -157,6 +157,8 @@ def usage(counted: Usage, *, to: Asked, text: str) -> Payload:
         payload["prompt_tokens_details"] = details
     if counted.reasoning_tokens is not None:
         payload["completion_tokens_details"] = {"reasoning_tokens": counted.reasoning_tokens}
+    if counted.charged_usd is not None:
+        payload["cost"] = counted.charged_usd
     return payload
 
 

@@ -66,7 +66,7 @@ def test_state_of_a_target_is_the_one_of_the_board() -> None:
         "in_flight": 1,
     }
     assert found["attempts"] == {"rate_limited": 1}
-    assert found["learned"] == {"load_slope": None, "in_flight_limit": None}
+    assert found["learned"] == dict.fromkeys(("load_slope", "in_flight_limit", "price_factor", "is_price_off"))
 
 
 def test_what_load_does_to_a_target_is_told_once_a_strategy_asks() -> None:
@@ -75,7 +75,7 @@ def test_what_load_does_to_a_target_is_told_once_a_strategy_asks() -> None:
 
     (found, *_) = admin.get("/api/v1/targets").json()["targets"]
 
-    assert found["learned"] == {"load_slope": 0.1, "in_flight_limit": None}
+    assert (found["learned"]["load_slope"], found["learned"]["in_flight_limit"]) == (0.1, None)
 
 
 # --- explain

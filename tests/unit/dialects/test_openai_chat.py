@@ -390,7 +390,7 @@ def test_a_model_may_rightly_say_little(payload: dict[str, Any]) -> None:
                 "completion_tokens_details": {"reasoning_tokens": 1},
                 "cost": 0.1,
             },
-            Usage(3, 4, 2, 1, 1),
+            Usage(3, 4, 2, 1, 1, charged_usd=0.1),
         ),
         ({"prompt_tokens_details": None, "completion_tokens_details": None}, Usage()),
         ({"prompt_tokens": 2**53 - 1}, Usage(2**53 - 1)),

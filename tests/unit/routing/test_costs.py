@@ -88,6 +88,27 @@ def test_cheapest_keep_their_weights(usd: tuple[float | None, ...], kept: tuple[
     assert costs.cheapest((1.0, 2.0, 3.0), estimates(*usd)) == kept
 
 
+@pytest.mark.req("O-022", "C-09")
+def test_costs_are_what_targets_really_charge() -> None:
+    decision = decided(GROUP, lengths=structs.replace(LENGTHS, price_factors=(1.0, 3.0, 0.5, 2.0)))
+
+    assert [estimate.cost_usd for estimate in decision.estimates] == [
+        pytest.approx(0.006), pytest.approx(0.0066), pytest.approx(0.002), None,
+    ]  # fmt: skip
+    assert picked(decision) == "c/m"
+
+
+def test_factors_of_cached_input_are_the_same() -> None:
+    lengths = structs.replace(LENGTHS, cached_tokens=(0, 1_000, 0, 0), price_factors=(1.0, 2.0, 1.0, 1.0))
+    plain = decided(GROUP, lengths=structs.replace(lengths, price_factors=())).estimates
+
+    found = decided(GROUP, lengths=lengths).estimates
+
+    assert plain[1].cost_usd is not None
+    assert found[1] == structs.replace(plain[1], cost_usd=2.0 * plain[1].cost_usd)
+    assert (found[0], found[2:]) == (plain[0], plain[2:])
+
+
 # --- through an exchange
 
 

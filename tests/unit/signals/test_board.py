@@ -4,6 +4,7 @@ import pytest
 from msgspec import structs
 
 from pointsman.domain.decision import Effects
+from pointsman.domain.outcome import Usage
 from pointsman.domain.policy import MARKET, Cooldown
 from pointsman.domain.target import Limits, ModelGroup
 from pointsman.domain.view import Breaker, Learned, Limit, PauseCause, Signal
@@ -758,3 +759,59 @@ def test_attempts_that_began_before_load_was_counted_end_without_harm() -> None:
     signals.record(lease, builders.outcome(status=200, ttft_s=0.3, duration_s=0.3), NOW + 0.3, ANY)
 
     assert signals.in_flight(builders.target("a/m")) == 0
+
+
+# --- what is really charged
+
+PRICES = {"a/m": builders.price(1, 5), "b/m": builders.price(1, 5)}
+
+
+def charge(signals: SignalBoard, group: ModelGroup, times: float, answers: int = 200) -> None:
+    """The first member answers, for so many times its list price."""
+    target, usage = group.members[0].target, Usage(1_000, 200, charged_usd=times * 0.002)
+    for _ in range(answers):
+        signals.learn(group, target, builders.ask(), usage, NOW)
+
+
+@pytest.mark.req("O-022")
+@pytest.mark.parametrize("strategy", ["cost", "inverse_square", "blend", "p2c", "market"])
+def test_every_strategy_that_compares_prices_is_told_what_is_really_charged(strategy: str) -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy=strategy, prices=PRICES)
+    charge(signals, group, 3.0)
+
+    factors = signals.expected(group, builders.ask(), NOW).price_factors
+    seen = [each.price_factor for each in signals.view(group, NOW).measured]
+
+    assert factors == (pytest.approx(3.0, abs=0.06), 1.0)
+    assert seen == ([] if strategy in ("cost", "inverse_square") else list(factors))
+    assert signals.learned(group.members[0].target, NOW).is_price_off is True
+
+
+def test_nothing_is_told_where_nobody_says_what_it_charges() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy="cost", prices=PRICES)
+    signals.learn(group, group.members[0].target, builders.ask(), Usage(1_000, 200), NOW)
+
+    assert signals.expected(group, builders.ask(), NOW).price_factors == ()
+    assert signals.learned(group.members[0].target, NOW).price_factor is None
+
+
+def test_what_is_charged_survives_a_reload_but_not_another_list_price() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy="cost", prices=PRICES)
+    charge(signals, group, 3.0)
+    dearer = builders.group("chat", "a/m", strategy="cost", prices={"a/m": builders.price(3, 15)})
+
+    signals.keep([same := builders.group("chat", "a/m", "b/m", strategy="cost", prices=PRICES)])
+    kept = signals.expected(same, builders.ask(), NOW).price_factors
+    signals.keep([dearer])
+
+    assert kept == (pytest.approx(3.0, abs=0.06), 1.0)
+    assert signals.expected(dearer, builders.ask(), NOW).price_factors == (1.0,)
+
+
+def test_what_a_forgotten_target_charged_is_forgotten() -> None:
+    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy="cost", prices=PRICES)
+    charge(signals, group, 3.0)
+
+    signals.keep([])
+
+    assert signals.expected(group, builders.ask(), NOW).price_factors == ()

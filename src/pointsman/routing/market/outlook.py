@@ -67,7 +67,9 @@ def _outlook(group: ModelGroup, view: GroupView, market: MarketView) -> Outlook:
     dearest = max(known, key=lambda price: estimate_usd(price, *lengths) or 0.0, default=None)
     refused = tuple([each.refused() for each in quotes])
     found = Outlook(worth_of_time, quotes, refused, (), (), dearest)
-    tokens_usd = [found.tokens_usd(price, *lengths) for price in prices]
+    tokens_usd = [
+        found.tokens_usd(price, *lengths) * seen.price_factor for price, seen in zip(prices, view.measured, strict=True)
+    ]
     inputs, output = [market.input_tokens] * len(quotes), market.output_tokens
     rows = adjusted(quotes, tokens_usd, inputs, output)
     spreads = tuple([spread(row, of, seen) for row, of, seen in zip(rows, quotes, view.measured, strict=True)])
@@ -102,7 +104,8 @@ def _lost_usd(price: Price | None, seen: Measured) -> float:
     """What a failed attempt is charged: tokens, but no fee for an answer."""
     if price is None:
         return 0.0
-    return (estimate_usd(price, seen.lost_input_tokens, seen.lost_output_tokens) or 0.0) - price.request_usd
+    lost_usd = (estimate_usd(price, seen.lost_input_tokens, seen.lost_output_tokens) or 0.0) - price.request_usd
+    return lost_usd * seen.price_factor
 
 
 def _ratio(known: float | None) -> float:
