@@ -33,7 +33,7 @@ from pointsman.routing.outcomes import OUTCOME_BY_STATUS, verdict
 from pointsman.routing.retry import GOES_ON
 from pointsman.routing.router import standing
 from pointsman.routing.scorers import SCORE
-from pointsman.routing.strategies import STRATEGIES
+from pointsman.routing.strategies import PRESETS, STRATEGIES
 from pointsman.testing import builders
 from tests.docs import pages
 
@@ -79,7 +79,7 @@ def test_every_outcome_of_a_pin_is_documented() -> None:
     assert first_codes("Outcomes of a pin", "outcome") == list(AffinityOutcome)
 
 
-@pytest.mark.parametrize("strategy", [name for name, found in STRATEGIES.items() if found.score and not found.opinion])
+@pytest.mark.parametrize("strategy", [name for name, found in PRESETS.items() if found.score and not found.opinion])
 def test_terms_of_every_strategy_are_documented(strategy: str) -> None:
     (rows,) = [table for table in pages.tables(pages.section(PAGE, "`scores`")) if "strategy" in table[0]]
     group = builders.group("chat", "a/m", "b/m", strategy=strategy)

@@ -22,13 +22,17 @@ def served(run: Any, gateway: Any, *requests: bytes, **options: Any) -> list[Rep
     async def scenario() -> list[Reply]:
         async with (
             FakeProvider(name="a", default=options.pop("first", A)) as a,
-            FakeProvider(name="b", default=B) as b,
+            FakeProvider(name="b", default=options.pop("second", B)) as b,
             gateway(a, b, **options) as gw,
         ):
             return [await ask(gw.base_url, request) for request in requests]
 
     replies: list[Reply] = run(scenario())
     return replies
+
+
+def both(strategy: str) -> dict[str, object]:
+    return {"chat": {"strategy": strategy, "targets": [{"model": "a/m-a"}, {"model": "b/m-b"}]}}
 
 
 @pytest.mark.req("C-14")
@@ -92,6 +96,42 @@ def test_cheapest_serves_where_the_request_wants_it(run: Any, gateway: Any, requ
     (reply,) = served(run, gateway, request_, prices=prices)
 
     assert (text_of(reply), reply.header("x-pointsman-mode")) == ("from b", b"cost")
+
+
+@pytest.mark.parametrize(
+    ("request_", "mode"),
+    [
+        (chat_request("chat:nitro", stream=True), b"throughput"),
+        (chat_request("chat", stream=True, provider={"sort": "throughput"}), b"throughput"),
+        (chat_request("chat", stream=True, provider={"sort": "latency"}), b"latency"),
+        (chat_request("chat", provider={"sort": {"by": "latency", "partition": "model"}}), b"latency"),
+    ],
+)
+def test_fastest_serves_where_the_request_wants_it_though_the_group_takes_turns(
+    run: Any, gateway: Any, request_: bytes, mode: bytes
+) -> None:
+    """It is measured from the first such request on; the plain requests after it teach, too."""
+    plain = chat_request("chat", stream=b'"stream":true' in request_)
+    requests = [request_, *[plain] * 40, *[request_] * 10]
+    slow = Chat("from a " + "word " * 20, delay_s=0.02, gap_s=0.002)
+    quick = Chat("from b " + "word " * 20)
+
+    replies = served(run, gateway, *requests, first=slow, second=quick, groups=both("round_robin"))
+
+    assert {reply.header("x-pointsman-mode") for reply in replies[1:41]} == {b"round_robin"}
+    served_by = {(text_of(reply)[:6], reply.header("x-pointsman-mode")) for reply in replies[-10:]}
+    assert served_by == {("from b", mode)}
+
+
+@pytest.mark.req("O-001")
+@pytest.mark.parametrize("wish", [{"order": ["a"]}, *[{"sort": sort} for sort in ("price", "latency", "throughput")]])
+def test_market_is_left_out_when_the_request_says_who_serves(run: Any, gateway: Any, wish: dict[str, Any]) -> None:
+    requests = chat_request("chat"), chat_request("chat", provider=wish)
+
+    left_to_us, chosen = served(run, gateway, *requests, groups=both("market"))
+
+    assert left_to_us.header("x-pointsman-mode") == b"market"
+    assert chosen.header("x-pointsman-mode") in (b"failover", b"cost", b"latency", b"throughput")
 
 
 @pytest.mark.parametrize(

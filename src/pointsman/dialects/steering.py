@@ -111,7 +111,8 @@ def _provider(values: Mapping[str, Raw]) -> _Provider:
         return (strict(values, "provider", _PROVIDER) if "provider" in values else None) or _Provider()
     except GatewayError as error:
         known = ", ".join(_Provider.__struct_fields__)
-        text = f"{error.message} It takes {known}; 'sort' takes 'price'. Leave out what is not among them."
+        sorts = ", ".join(f"'{sort}'" for sort in Sort)
+        text = f"{error.message} It takes {known}; 'sort' takes {sorts}. Leave out what is not among them."
         raise GatewayError(error.kind, text, param=error.param) from None
 
 

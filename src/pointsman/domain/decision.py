@@ -99,6 +99,8 @@ class DecisionMode(StrEnum):
     P2C = "p2c"
     BLEND = "blend"
     MARKET = "market"
+    LATENCY = "latency"
+    THROUGHPUT = "throughput"
     PLUGIN = "plugin"
     EXTERNAL = "external"
     EXPLORATION = "exploration"  # not the best one, so that the others stay measured

@@ -10,6 +10,8 @@ class Sort(StrEnum):
     """In which order targets are tried, instead of by the group's strategy."""
 
     PRICE = "price"
+    THROUGHPUT = "throughput"
+    LATENCY = "latency"
 
 
 class MaxPrice(Value):

@@ -9,7 +9,7 @@ from pointsman.domain.target import Member, ModelGroup
 from pointsman.routing.strategies import equipped
 
 IN_ORDER = "failover"
-BY_SORT = {Sort.PRICE: "cost"}
+BY_SORT = {Sort.PRICE: "cost", Sort.LATENCY: "latency", Sort.THROUGHPUT: "throughput"}
 
 
 def arranged(group: ModelGroup, preferences: Preferences) -> ModelGroup:

@@ -12,7 +12,7 @@ from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import ModelGroup
 from pointsman.routing.arrange import sorted_by
 
-SUFFIXES: Mapping[str, Sort] = MappingProxyType({"floor": Sort.PRICE})
+SUFFIXES: Mapping[str, Sort] = MappingProxyType({"floor": Sort.PRICE, "nitro": Sort.THROUGHPUT})
 
 
 def group_for(ask: Ask) -> ModelGroup:

@@ -28,7 +28,7 @@ from pointsman.domain.value import Value
 from pointsman.domain.view import TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS, GroupView, LengthView
 from pointsman.routing import affinity, availability, costs, eligibility
 from pointsman.routing.scorers import Contest, Scorer, Verdict
-from pointsman.routing.strategies import STRATEGIES, Strategy
+from pointsman.routing.strategies import PRESETS, Strategy
 
 NOBODY: frozenset[str] = frozenset()
 
@@ -65,7 +65,7 @@ def decide(
     if not gates:
         return _picked(ask, _field(group, found.open), view, excluded, rng, lengths, home, is_first=not tried)
     candidates = found.open
-    if STRATEGIES[group.policy.decides].draws_gates:
+    if PRESETS[group.policy.decides].draws_gates:
         kept = home if affinity.is_firm(group) else None  # a session stays with what is well, however narrow its gate
         candidates = availability.admitted(found.open, view, rng, kept)
         held_back = [group.members[index].target.id for index in found.open if index not in candidates]
@@ -112,7 +112,7 @@ def _field(group: ModelGroup, candidates: tuple[int, ...]) -> _Field:
     targets = tuple(member.target for member in members)
     ids = tuple(target.id for target in targets)
     weights = tuple(member.weight for member in members)
-    return _Field(group, STRATEGIES[group.policy.decides], candidates, targets, ids, weights)
+    return _Field(group, PRESETS[group.policy.decides], candidates, targets, ids, weights)
 
 
 def _picked(

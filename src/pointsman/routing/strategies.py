@@ -106,6 +106,24 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     }
 )
 
+ON_REQUEST: Mapping[str, Strategy] = MappingProxyType(  # no group has them: all of its traffic would go to one target
+    {
+        "latency": Strategy(
+            pick=PICKERS["weighted_random"],
+            mode=DecisionMode.LATENCY,
+            score=SCORERS["latency"],
+            reads=frozenset((Signal.IN_FLIGHT, Signal.TTFT, Signal.LOAD_SLOPE)),
+        ),
+        "throughput": Strategy(
+            pick=PICKERS["weighted_random"],
+            mode=DecisionMode.THROUGHPUT,
+            score=SCORERS["throughput"],
+            reads=frozenset((Signal.IN_FLIGHT, Signal.TTFT, Signal.LOAD_SLOPE, Signal.MONEY)),
+        ),
+    }
+)
+PRESETS: Mapping[str, Strategy] = MappingProxyType({**STRATEGIES, **ON_REQUEST})
+
 ADAPTIVE = "adaptive"  # one policy of the whole deployment says which of these decides for all groups that name it
 ALONE = (*(name for name, row in STRATEGIES.items() if row.opinion is None), ADAPTIVE)  # they ask nobody outside
 SELECTORS = ("blend", "p2c", "market")
@@ -113,7 +131,7 @@ SELECTORS = ("blend", "p2c", "market")
 
 def equipped(policy: RoutingPolicy, targets: Iterable[Target]) -> RoutingPolicy:
     """The policy of a group of these targets, with all that follows from the strategy it names."""
-    row, keeps_sessions = STRATEGIES[policy.decides], policy.affinity.mode is not AffinityMode.OFF
+    row, keeps_sessions = PRESETS[policy.decides], policy.affinity.mode is not AffinityMode.OFF
     wanted = {
         Detail.TEXT_SIZE: row.compares_prices,
         Detail.SESSION: row.remembers_sessions or keeps_sessions,

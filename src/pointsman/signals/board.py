@@ -137,7 +137,10 @@ class SignalBoard:
 
     def served(self, group: ModelGroup) -> None:
         """A request has been answered; asked for strategies that read signals only."""
-        self._group(group).served += 1
+        state = self._group(group)
+        state.served += 1
+        if state.calm_view_of is not group:  # the request had a strategy of its own: from now on that is measured, too
+            self._measure(group)
 
     def spend_retry(self, group: ModelGroup, now: float) -> None:
         """An extra attempt begins."""

@@ -20,7 +20,7 @@ from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Member, ModelGroup, Origin, Provider, Target
 from pointsman.domain.traits import Traits
 from pointsman.domain.view import GroupView, LengthView, MarketView, Measured, ProbeView, TargetView
-from pointsman.routing.strategies import STRATEGIES, equipped
+from pointsman.routing.strategies import PRESETS, equipped
 
 DEFAULT_CREATED_UTC = 1_800_000_000
 NO_PRICES: Mapping[str, Price] = MappingProxyType({})
@@ -50,7 +50,7 @@ def traits(*able: str, unable: Iterable[str] = (), **known: object) -> Traits:
 
 def policy(strategy: str = "weighted", targets: Iterable[Target] = (), **overrides: object) -> RoutingPolicy:
     """A policy of a group of these targets with all defaults but the overrides."""
-    row = STRATEGIES[strategy]
+    row = PRESETS[strategy]
     usual = RoutingPolicy(strategy, "configured", affinity=Affinity(row.affinity), cooldown=row.cooldown)
     return structs.replace(equipped(structs.replace(usual, **overrides), targets), **overrides)
 

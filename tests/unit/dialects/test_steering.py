@@ -41,6 +41,8 @@ def refusal(**fields: Any) -> GatewayError:
         ({"zdr": True}, Preferences(zdr=True)),
         ({"quantizations": ["fp8", "unknown"]}, Preferences(quantizations=("fp8", "unknown"))),
         ({"sort": "price"}, Preferences(sort=Sort.PRICE)),
+        ({"sort": "throughput"}, Preferences(sort=Sort.THROUGHPUT)),
+        ({"sort": {"by": "latency"}}, Preferences(sort=Sort.LATENCY)),
         ({"sort": {"by": "price", "partition": "model"}}, Preferences(sort=Sort.PRICE)),
         ({"max_price": {"prompt": 1, "completion": "2.5"}}, Preferences(max_prices=(MaxPrice(1.0, 2.5),))),
         ({"max_price": {"request": 0}}, Preferences(max_prices=(MaxPrice(request=0.0),))),

@@ -5,6 +5,7 @@ import pytest
 from pointsman.domain.policy import AffinityMode, Detail
 from pointsman.domain.preferences import Preferences, Sort
 from pointsman.domain.target import ModelGroup
+from pointsman.domain.view import Signal
 from pointsman.routing.arrange import arranged, sorted_by
 from pointsman.testing import builders
 
@@ -42,7 +43,18 @@ def test_sort_by_price_is_the_strategy_of_the_cheapest_and_wants_to_know_the_len
     assert group.policy.scan.plain_up_to_tokens < 0
 
 
-@pytest.mark.parametrize("wish", [Preferences(order=("b",)), Preferences(sort=Sort.PRICE)])
+@pytest.mark.parametrize("sort", [Sort.LATENCY, Sort.THROUGHPUT])
+def test_sort_by_speed_measures_what_it_compares_and_compares_no_prices(sort: Sort) -> None:
+    policy = arranged(GROUP, Preferences(sort=sort)).policy
+
+    assert (policy.strategy, policy.compares_prices) == (sort.value, False)
+    assert {Signal.TTFT, Signal.LOAD_SLOPE} <= policy.reads
+
+
+ANY_SORT = [Preferences(sort=sort) for sort in Sort]
+
+
+@pytest.mark.parametrize("wish", [Preferences(order=("b",)), *ANY_SORT])
 def test_no_session_stays_where_the_request_does_not_want_to_go(wish: Preferences) -> None:
     sticky = builders.group("chat", "a/m", "b/m", strategy="p2c")
 
@@ -52,12 +64,12 @@ def test_no_session_stays_where_the_request_does_not_want_to_go(wish: Preference
     assert Detail.SESSION not in policy.details
 
 
-@pytest.mark.req("O-060", "O-061")
-@pytest.mark.parametrize("wish", [Preferences(order=("b",)), Preferences(sort=Sort.PRICE)])
+@pytest.mark.req("O-001", "O-060", "O-061")
+@pytest.mark.parametrize("wish", [Preferences(order=("b",)), *ANY_SORT])
 def test_market_is_skipped_and_goes_on_learning_what_is_cached(wish: Preferences) -> None:
     policy = arranged(builders.group("chat", "a/m", "b/m", strategy="market"), wish).policy
 
-    assert policy.decides in ("failover", "cost")
+    assert policy.decides in ("failover", "cost", "latency", "throughput")
     assert Detail.PREFIX in policy.details
 
 

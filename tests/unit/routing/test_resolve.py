@@ -84,6 +84,13 @@ def test_floor_is_the_group_sorted_by_price(name: str) -> None:
     assert (group.name, group.policy.strategy) == ("chat", "cost")
 
 
+@pytest.mark.parametrize("name", ["chat:nitro", "fast:nitro"])
+def test_nitro_is_the_group_sorted_by_throughput(name: str) -> None:
+    group = group_for(builders.ask(config=CONFIG, model=name))
+
+    assert (group.name, group.policy.strategy) == ("chat", "throughput")
+
+
 def test_group_of_exactly_that_name_comes_before_its_suffix() -> None:
     config = builders.snapshot([builders.group("chat", "a/m"), builders.group("chat:floor", "b/m")])
 

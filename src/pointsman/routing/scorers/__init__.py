@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from pointsman.routing.scorers import blend, least_busy, market, p2c, told
+from pointsman.routing.scorers import blend, in_order, least_busy, market, p2c, told
 from pointsman.routing.scorers.contest import SCORE, Contest, Opinion, Verdict
 
 Scorer = Callable[[Contest], Verdict]
@@ -11,9 +11,11 @@ Scorer = Callable[[Contest], Verdict]
 SCORERS: Mapping[str, Scorer] = MappingProxyType(
     {
         "blend": blend.verdict,
+        "latency": in_order.by_latency,
         "least_busy": least_busy.verdict,
         "market": market.verdict,
         "p2c": p2c.verdict,
+        "throughput": in_order.by_throughput,
         "told": told.verdict,
     }
 )
