@@ -49,6 +49,14 @@ def test_documented_labels_are_those_exposed(name: str) -> None:
     assert set(pages.codes(ROWS[name]["labels"])) == labels_of(family)
 
 
+@pytest.mark.req("C-16")
+def test_names_of_another_product_are_mapped_to_metrics_that_exist() -> None:
+    mapped = {name for row in pages.table(PAGE, "Coming from GoModel") for name in pages.codes(row["here"])}
+
+    assert {name.partition("{")[0] for name in mapped} <= ROWS.keys()
+    assert len(mapped) >= 6
+
+
 def test_other_metrics_are_those_of_the_client_library() -> None:
     families = text_string_to_metric_families(gateway.run().exposition)
     others = {family.name.partition("_")[0] for family in families} - {"pointsman"}

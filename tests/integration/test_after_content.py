@@ -114,7 +114,7 @@ def test_a_stream_that_dies_after_content_ends_honestly_and_is_never_replayed(
     assert {(each["outcome_class"], each["committed"]) for each in attempts} == {("broken_stream", True)}
 
 
-@pytest.mark.bug("E-04", "F-04")
+@pytest.mark.bug("E-04", "F-04", "P-11")
 @pytest.mark.case("T09", "T28")
 @EVERY_DIALECT
 def test_a_stream_that_stalls_after_content_ends_honestly_at_the_idle_limit(

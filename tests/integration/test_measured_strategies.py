@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from pointsman.domain.request import Dialect
 from pointsman.testing import Chat, FakeProvider, Hang
 from pointsman.testing.wire import Wire
-from tests.integration.callers import ask_all, asks
+from tests.integration.callers import CHAT, MESSAGES, REQUEST, RESPONSES, ask, ask_all, asks
 from tests.integration.harness import Gateway, eventually, weighted
 
 FAST, SLOW = Chat("ok", delay_s=0.005), Chat("ok", delay_s=0.1)
@@ -37,6 +38,29 @@ def test_slow_target_loses_share(run: Any, gateway: Any, strategy: str, stream: 
     assert to_slow < 0.3 * 80
     assert {record["status"] for record in records} == {200}
     assert strategy in modes(records)
+
+
+@pytest.mark.bug("C-04")
+@pytest.mark.parametrize("held", [CHAT, RESPONSES, MESSAGES])
+def test_request_in_flight_is_load_whatever_its_dialect_and_that_of_the_next_one(
+    run: Any, gateway: Any, held: Dialect
+) -> None:
+    async def scenario() -> tuple[str, dict[str, int]]:
+        async with FakeProvider(name="a", default=Hang()) as a, FakeProvider(name="b", default=Hang()) as b:
+            groups = {"chat": weighted((a, b), (1, 1), strategy="least_busy")}
+            async with gateway(a, b, groups=groups) as gw, await Wire.open(gw.base_url) as waiting:
+                waiting.send(REQUEST[held]("chat", stream=True))
+                await eventually(lambda: len(a.log) + len(b.log) == 1)
+                a.default = b.default = FAST
+                busy, idle = (a, b) if a.log else (b, a)
+                for dialect in (CHAT, RESPONSES, MESSAGES) * 4:
+                    assert (await ask(gw.base_url, REQUEST[dialect]("chat"))).status == 200
+                return busy.name, {provider.name: len(provider.log) for provider in (busy, idle)}
+
+    busy, calls = run(scenario())
+
+    assert calls.pop(busy) == 1
+    assert list(calls.values()) == [12]
 
 
 @pytest.mark.bug("C-08")

@@ -115,7 +115,7 @@ def test_a_fault_of_ours_that_the_code_confirms_pauses_at_once_for_the_maximum(
     assert run(scenario()) == (1, [1, 0.5])
 
 
-@pytest.mark.bug("A-17")
+@pytest.mark.bug("A-17", "P-1")
 @pytest.mark.case("T43", "I30")
 @pytest.mark.req("X-07")
 @pytest.mark.parametrize("stream", [False, True], ids=["unary", "streamed"])
@@ -185,6 +185,28 @@ def test_a_failed_probe_pauses_for_longer_and_its_caller_is_served_elsewhere(run
             return states_at(gw, clock, 37.0, 37.0 + 59.0, 37.0 + 73.0)
 
     assert run(scenario()) == [1, 1, 0.5]
+
+
+@pytest.mark.bug("P-2")
+@pytest.mark.parametrize(
+    ("status", "code"), [(401, "invalid_api_key"), (403, "invalid_api_key"), (404, "model_not_found")]
+)
+def test_a_refusal_that_is_no_success_costs_the_target_its_traffic(
+    run: Any, gateway: Any, status: int, code: str
+) -> None:
+    async def scenario() -> tuple[float, int]:
+        refused = Status(status, error={"code": code})
+        async with (
+            FakeProvider(name="a", default=refused) as a,
+            FakeProvider(name="b", default=FINE) as b,
+            gateway(a, b) as gw,
+        ):
+            replies = await ask_all(gw.base_url, asks(30, stream=False), concurrency=1)
+
+            assert tally(replies) == {(200, "from b"): 30}
+            return gw.breaker("a/m-a"), len(a.log)
+
+    assert run(scenario()) == (1, 1)
 
 
 @pytest.mark.bug("A-11")

@@ -28,7 +28,7 @@ from pointsman.routing.router import decide
 from pointsman.signals.board import SignalBoard
 from pointsman.testing import builders
 
-STRATEGIES = tuple(routing_strategies.STRATEGIES)
+STRATEGIES = tuple(routing_strategies.PRESETS)
 THOROUGH = settings(max_examples=300, deadline=None, derandomize=True)
 
 weights = st.sampled_from([0.0, 1e-9, 0.5, 1.0, 30.0, 70.0, 1e9]) | st.floats(0.0, 1e9)

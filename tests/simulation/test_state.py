@@ -111,6 +111,7 @@ def test_every_outcome_counts_in_the_very_next_decision(strategy: str, number: s
 
 
 @pytest.mark.req("G-056", "D-070")
+@pytest.mark.bug("C-09")
 @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
 def test_nothing_outside_the_process_is_asked_from_start_to_end_of_a_request(strategy: str) -> None:
     group = builders.group("chat", "a/m", "b/m", strategy=strategy, prices=PRICES)
@@ -163,6 +164,7 @@ def test_decision_costs_the_same_after_a_storm_of_rate_limits(strategy: str) -> 
     assert costs[1] == pytest.approx(costs[0], rel=0.05)
 
 
+@pytest.mark.bug("C-09")
 @pytest.mark.parametrize("strategy", SCORED)
 def test_cost_of_a_decision_grows_no_faster_than_the_number_of_targets(strategy: str) -> None:
     few, many = (builders.group("chat", *[f"{i}/m" for i in range(size)], strategy=strategy) for size in (10, 100))

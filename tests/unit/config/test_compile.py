@@ -346,6 +346,7 @@ def test_groups_with_all_weights_or_none_need_no_such_note(tmp_path: Path, targe
     assert len(load_text(tmp_path, _group(targets)).notes) == 1
 
 
+@pytest.mark.req("D-012")
 @pytest.mark.req("C-10", "C-11", "G-080", "G-089", "D-057")
 @pytest.mark.parametrize(
     ("strategy", "written", "affinity"),

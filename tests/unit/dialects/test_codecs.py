@@ -279,7 +279,7 @@ def test_the_error_of_a_provider_is_read_in_any_shape(
     assert codec.read_error(500, json.dumps(payload).encode()) == error
 
 
-@pytest.mark.bug("B-13")
+@pytest.mark.bug("B-13", "P-11")
 @pytest.mark.parametrize(
     "body",
     [

@@ -27,6 +27,7 @@ def error(message: str = "", *, code: str | None = None, type_: str | None = Non
     return ProviderError(message, type_, code)
 
 
+@pytest.mark.req("C-06")
 @pytest.mark.bug("A-21")
 @pytest.mark.parametrize(("status", "expected"), STATUSES)
 def test_status_alone_means(status: int, expected: OutcomeClass) -> None:

@@ -21,7 +21,7 @@ def far_from_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-@pytest.mark.bug("B-06")
+@pytest.mark.bug("B-06", "P-7")
 @pytest.mark.case("T40")
 @pytest.mark.parametrize(
     ("header", "seconds"),
@@ -53,7 +53,7 @@ def test_header_means_so_many_seconds(header: str | None, seconds: float | None)
     assert retry_after_s(header, None, NOW_UTC) == seconds
 
 
-@pytest.mark.bug("B-06")
+@pytest.mark.bug("B-06", "P-7")
 @pytest.mark.parametrize(
     ("seconds", "milliseconds", "expected"),
     [
@@ -73,7 +73,7 @@ def test_milliseconds_win_when_they_can_be_understood(
     assert retry_after_s(seconds, milliseconds, NOW_UTC) == expected
 
 
-@pytest.mark.bug("B-06")
+@pytest.mark.bug("B-06", "P-7")
 @pytest.mark.usefixtures("far_from_greenwich")
 @pytest.mark.parametrize("date", [IN_20_S, IN_20_S.replace(" GMT", ""), IN_20_S.replace("GMT", "-0000")])
 def test_date_is_utc_wherever_the_gateway_runs(date: str) -> None:

@@ -4,10 +4,12 @@ from collections import Counter
 from random import Random
 
 import pytest
+from msgspec import structs
 
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import Decision, DecisionMode, FallbackReason
-from pointsman.domain.view import Measured, TargetView
+from pointsman.domain.policy import Affinity, AffinityMode, Blend
+from pointsman.domain.view import Measured, ProbeView, TargetView
 from pointsman.routing.router import decide, standing
 from pointsman.testing import builders
 from tests.unit.routing.asking import OPEN, picked
@@ -137,3 +139,46 @@ def test_standing_is_of_all_targets_with_a_weight_also_of_paused_ones() -> None:
     ids, verdict = found
     assert ids == ("a/m", "c/m")
     assert verdict.terms["score"] == pytest.approx((1.5, 0.6))
+
+
+# --- exploration
+
+
+@pytest.mark.req("C-03")
+def test_blend_explores_by_its_ratio_among_those_that_can_serve_and_says_so() -> None:
+    views = (builders.view(), builders.view(), OPEN)
+    found = [decided("blend", FAST, SLOW, SLOW, views=views, seed=seed).pick for seed in range(4_000)]
+
+    explored = Counter(pick.target.id for pick in found if pick is not None and pick.mode is DecisionMode.EXPLORATION)
+
+    assert set(explored) == {"1/m"}
+    assert explored["1/m"] / 4_000 == pytest.approx(0.05, abs=0.01)
+
+
+@pytest.mark.req("C-03")
+@pytest.mark.parametrize("strategy", SCORED)
+def test_exploration_never_moves_a_pinned_session(strategy: str) -> None:
+    affinity = Affinity(AffinityMode.STRICT)
+    group = builders.group(
+        "chat", "0/m", "1/m", strategy=strategy, affinity=affinity, blend=Blend(exploration_ratio=0.5)
+    )
+    probes = ProbeView(due=(1,), overdue=frozenset((1,)), requests=1_000)
+    view = builders.group_view(builders.view(), builders.view(), measured=(SLOW, FAST), served=1_000)
+    view = structs.replace(view, probes=probes)
+    asks = [builders.ask(request_id=f"req-{seed}", session=builders.session(has_begun=True)) for seed in range(200)]
+
+    found = {
+        decide(ask, group, view, rng=Random(seed), lengths=builders.lengths(group), home=0).pick
+        for seed, ask in enumerate(asks)
+    }
+
+    assert {(pick.target.id, pick.mode) for pick in found if pick is not None} == {("0/m", DecisionMode.PINNED)}
+
+
+@pytest.mark.req("C-03")
+def test_floor_of_p2c_is_its_way_to_explore() -> None:
+    hopeless = builders.measured(samples=100, ttfb_s=300.0, failure_ratio=0.9)
+    found = decided("p2c", FAST, hopeless)
+
+    assert found.scores is not None
+    assert found.scores.terms["weight"] == pytest.approx((1.0, 0.05))

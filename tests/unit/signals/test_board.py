@@ -693,6 +693,51 @@ def test_target_that_its_provider_holds_back_is_not_readmitted() -> None:
     assert (held.breaker, held.is_readmitted) == (Breaker.OPEN, False)
 
 
+# --- pauses over time and reloads
+
+
+@pytest.mark.bug("A-03", "A-05")
+def test_pause_holds_at_every_moment_until_its_deadline_and_not_longer_however_often_the_file_is_read() -> None:
+    signals = board()
+    signals.keep([group := builders.group("chat", "a/m", "b/m")])
+    pause(signals, "a/m")
+    seen = []
+    for tenth in range(350):
+        now = NOW + tenth / 10
+        if tenth % 50 == 49:
+            signals.keep([group := builders.group("chat", "b/m", "a/m")])
+        seen.append((now, breakers(signals, group, now)["a/m"]))
+
+    assert {breaker for at, breaker in seen if at < NOW + 30.0} == {Breaker.OPEN}
+    assert {breaker for at, breaker in seen if at >= NOW + 30.0} == {Breaker.HALF_OPEN}
+
+
+@pytest.mark.bug("A-12")
+def test_failures_that_lower_a_score_pause_nothing_by_themselves() -> None:
+    """Half of all attempts fail, but never three in a row: that is a worse score, and no pause."""
+    signals, group = board(), builders.group("chat", "a/m", "b/m", strategy="p2c")
+    signals.keep([group])
+    for second in range(100):
+        target, now = group.members[0].target, NOW + second
+        lease = signals.started(target, "alice", now, is_probe=False, facts=builders.facts())
+        kind = "upstream_fault" if second % 2 else "ok"
+        signals.record(lease, builders.outcome(kind, status=500 if second % 2 else 200), now, group)
+        assert breakers(signals, group, now)["a/m"] is Breaker.CLOSED
+
+    assert signals.view(group, NOW + 100.0).measured[0].failure_ratio == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.bug("A-20")
+@pytest.mark.parametrize("kind", ["rate_limited", "credential_fault"])
+def test_fault_of_one_credential_pauses_the_target_of_that_credential_only(kind: str) -> None:
+    """Two accounts of one provider are two targets: the identity of what is learned has the credential in it."""
+    signals, group = board(), builders.group("chat", "first/m", "second/m")
+
+    end(signals, "first/m", kind, NOW, confirmed=True)
+
+    assert breakers(signals, group) == {"first/m": Breaker.OPEN, "second/m": Breaker.CLOSED}
+
+
 # --- load
 
 

@@ -40,6 +40,7 @@ def state(*times_s: float, stream: bool = True, failed: int = 0) -> TargetState:
     return target
 
 
+@pytest.mark.req("C-08")
 @pytest.mark.parametrize(
     ("reads", "known"),
     [
@@ -75,6 +76,7 @@ def test_target_known_by_one_kind_of_answer_is_as_slow_at_the_other() -> None:
     assert once.ttft_s == pytest.approx(0.475, rel=0.2)
 
 
+@pytest.mark.req("C-04")
 def test_few_samples_are_drawn_toward_the_group() -> None:
     alone = measured([state(2.0)], BY_TTFT, NOW)[0].ttft_s
     beside = measured([state(2.0), state(*[0.475] * 100)], BY_TTFT, NOW)[0].ttft_s

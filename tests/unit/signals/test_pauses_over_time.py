@@ -95,6 +95,7 @@ def test_success_that_was_sent_inside_the_pause_ends_it() -> None:
 # --- half-open
 
 
+@pytest.mark.req("C-07")
 @pytest.mark.bug("A-10", "A-14")
 def test_every_pause_ends_by_itself_half_open() -> None:
     outage = Outage()

@@ -88,7 +88,7 @@ def test_caller_who_leaves_in_the_middle_tells_the_speed_until_the_first_content
     assert (tracks.streams.samples, tracks.ttfb.latest) == (1, 0.4)
 
 
-@pytest.mark.req("D-073")
+@pytest.mark.req("C-06", "D-073")
 @pytest.mark.parametrize("outcome_class", list(OutcomeClass))
 def test_outcome_counts_for_reliability_as_the_table_says(outcome_class: OutcomeClass) -> None:
     failures = after((outcome_class, {"status": 500})).failures

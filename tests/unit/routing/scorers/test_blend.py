@@ -90,11 +90,12 @@ def test_nobody_is_explored_where_all_are_equal() -> None:
     assert set(found.modes) == {DecisionMode.BLEND}
 
 
+@pytest.mark.req("C-08")
 def test_whole_answers_are_compared_with_whole_answers() -> None:
     assert verdict("blend", [target(0.5), target(2.0)], stream=False).terms["latency_score"] == (0.25, 1.0)
 
 
-@pytest.mark.req("R-030")
+@pytest.mark.req("C-04", "R-030")
 @pytest.mark.parametrize(("served", "reason"), [(49, FallbackReason.WARMING), (50, None)])
 def test_blend_engages_after_so_many_requests_of_the_group(served: int, reason: FallbackReason | None) -> None:
     assert verdict("blend", [target(), target()], served=served).fallback is reason
@@ -114,7 +115,7 @@ def test_blend_of_load_alone_needs_no_latency() -> None:
     assert found.fallback is None
 
 
-@pytest.mark.req("R-032")
+@pytest.mark.req("C-05", "R-032")
 def test_until_then_weight_and_load_decide() -> None:
     found = verdict("blend", [target(None, 1, 0), target(None, 0, 0)], weights=(4.0, 1.0), served=0)
 
@@ -157,7 +158,7 @@ def test_nobody_is_explored_when_the_best_is_the_least_sampled() -> None:
     assert found.weights == (1.0, 0.0)
 
 
-@pytest.mark.req("R-040")
+@pytest.mark.req("C-05", "R-040")
 def test_kill_switch_shares_by_weight() -> None:
     found = verdict("blend", [target(0.1), target(9.0)], weights=(1.0, 3.0), enabled=False)
 

@@ -63,6 +63,7 @@ def test_configured_weights_count() -> None:
     assert verdict("p2c", [target(), target()], weights=(3.0, 1.0)).weights == (3.0, 1.0)
 
 
+@pytest.mark.req("C-12")
 def test_unreliable_target_sheds_traffic_by_the_square() -> None:
     found = verdict("p2c", [target(failure_ratio=0.0), target(failure_ratio=0.5)])
 
