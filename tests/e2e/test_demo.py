@@ -230,7 +230,7 @@ def test_show_in_a_pipe_is_lines_of_text_that_end_with_a_summary(tmp_path: Path)
     assert (code, err) == (0, "")
     assert set(out) <= set(string.printable)
     assert "00:00  traffic begins: 4 requests per second" in lines
-    assert "00:06  swift slows down: everything takes 6 times as long" in lines
+    assert "00:04  swift slows down: everything takes 6 times as long" in lines
     assert len(re.findall(r"^ +(?:swift|steady|thrifty) +\d+ % +\d+ ", out, re.MULTILINE)) == 3
     assert re.fullmatch(SUMMARY, lines[-1])
     assert list(tmp_path.iterdir()) == []

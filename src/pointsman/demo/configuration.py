@@ -3,6 +3,9 @@
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
+
+from msgspec import Struct
 
 from pointsman.config.load import Loaded, load
 from pointsman.demo.providers import CHARACTERS
@@ -38,9 +41,29 @@ prices:
 _POLICIES = {"market": "{market: {usd_per_second: 0.002}}"}
 
 
-def written(folder: Path, *, port: int, strategy: str, base_urls: Mapping[str, str]) -> Loaded:
-    """Write `pointsman.yaml` into `folder` and load it; port 0 takes free ports."""
-    text = _CONFIGURATION.format(
+class Document(Struct, frozen=True):
+    """`pointsman.yaml` in a folder; port 0 takes free ports."""
+
+    folder: Path
+    port: int
+    strategy: str
+    base_urls: Mapping[str, str]
+
+    @property
+    def path(self) -> Path:
+        return self.folder / "pointsman.yaml"
+
+    def write(self, price_ratios: Mapping[str, float] = MappingProxyType({})) -> None:
+        """`price_ratios`: of the usual prices, by provider. A gateway that runs reads it again by itself."""
+        self.path.write_text(_text(self, price_ratios), encoding="utf-8")
+
+    def load(self) -> Loaded:
+        return load(self.path, environ={}, created_utc=int(time.time()))  # no overrides: the same everywhere
+
+
+def _text(document: Document, price_ratios: Mapping[str, float]) -> str:
+    port, strategy, base_urls = document.port, document.strategy, document.base_urls
+    return _CONFIGURATION.format(
         port=port,
         admin_port=port + 1 if port else 0,
         group=GROUP,
@@ -49,15 +72,20 @@ def written(folder: Path, *, port: int, strategy: str, base_urls: Mapping[str, s
         providers=_lines("  {name}: {{kind: vllm, base_url: '{url}'}}", base_urls),
         weighted=_lines("      - {{model: {name}/simulated, weight: {weight}}}", base_urls),
         listed=_lines("      - {{model: {name}/simulated}}", base_urls),
-        prices=_lines("    {name}/simulated: {{input: {usd[0]}, output: {usd[1]}}}", base_urls),
+        prices=_lines("    {name}/simulated: {{input: {usd[0]:g}, output: {usd[1]:g}}}", base_urls, price_ratios),
     )
-    path = folder / "pointsman.yaml"
-    path.write_text(text, encoding="utf-8")
-    return load(path, environ={}, created_utc=int(time.time()))  # no overrides: the demo is the same everywhere
 
 
-def _lines(template: str, base_urls: Mapping[str, str]) -> str:
+def _lines(
+    template: str, base_urls: Mapping[str, str], price_ratios: Mapping[str, float] = MappingProxyType({})
+) -> str:
     """One line of the configuration per provider."""
     return "\n".join(
-        template.format(name=c.name, weight=c.weight, url=base_urls[c.name], usd=c.usd_per_mtok) for c in CHARACTERS
+        template.format(
+            name=c.name,
+            weight=c.weight,
+            url=base_urls[c.name],
+            usd=[usd * price_ratios.get(c.name, 1.0) for usd in c.usd_per_mtok],
+        )
+        for c in CHARACTERS
     )

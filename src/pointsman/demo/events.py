@@ -9,6 +9,7 @@ from pointsman.testing import SimulatedProfile
 LOOP_S = 60.0  # what a newcomer watches before looking away
 SLOWNESS = 6.0  # more than the noise of the answers, and than the distance between two characters
 STORM_LIMIT_PER_S = 0.2  # of some requests per second: nearly every one gets a 429
+PRICE_RISE = 20.0  # from the cheapest to the second dearest
 
 
 class Event(Struct, frozen=True):
@@ -17,7 +18,8 @@ class Event(Struct, frozen=True):
     at_s: float  # after the loop began
     provider: str
     text: str  # what happens to the provider, as the rest of a sentence
-    change: Callable[[SimulatedProfile], None]
+    change: Callable[[SimulatedProfile], None] | None = None  # in how it behaves; None: it goes on as it did
+    price_ratio: float | None = None  # of its usual price, in the configuration; None: the price stays
 
 
 def slow_down(profile: SimulatedProfile) -> None:
@@ -30,12 +32,14 @@ def limit(profile: SimulatedProfile) -> None:
 
 # swift comes first in every order and has most of the weight: every strategy has to react to what happens to it
 EVENTS = (
-    Event(6, "swift", f"slows down: everything takes {SLOWNESS:g} times as long", slow_down),
-    Event(15, "swift", "is as fast as before", SimulatedProfile.recover),
-    Event(20, "swift", "breaks down: it answers every request with an error", SimulatedProfile.break_down),
-    Event(28, "steady", "is overrun: it answers nearly every request with 429", limit),
-    Event(38, "steady", "has capacity again", SimulatedProfile.recover),
-    Event(42, "swift", "is repaired", SimulatedProfile.recover),
+    Event(4, "swift", f"slows down: everything takes {SLOWNESS:g} times as long", slow_down),
+    Event(10, "swift", "is as fast as before", SimulatedProfile.recover),
+    Event(12, "swift", "breaks down: it answers every request with an error", SimulatedProfile.break_down),
+    Event(16, "steady", "is overrun: it answers nearly every request with 429", limit),
+    Event(22, "steady", "has capacity again", SimulatedProfile.recover),
+    Event(24, "swift", "is repaired", SimulatedProfile.recover),
+    Event(42, "thrifty", f"costs {PRICE_RISE:g} times as much, says the file from now on", price_ratio=PRICE_RISE),
+    Event(50, "thrifty", "costs what it did before", price_ratio=1.0),
 )
 
 

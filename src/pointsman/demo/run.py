@@ -25,13 +25,15 @@ async def run(*, port: int, duration_s: float | None, strategy: str, has_traffic
     async with contextlib.AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pointsman-demo-")))
         fleet = await stack.enter_async_context(running_fleet())
-        loaded = configuration.written(folder, port=port, strategy=strategy, base_urls=fleet.base_urls)
+        document = configuration.Document(folder, port, strategy, fleet.base_urls)
+        document.write()
+        loaded = document.load()
 
         def begin(app: App) -> None:
             records = loaded.settings.decisions_path
             place = Place(f"http://{HOST}:{app.port}/v1", f"http://{HOST}:{app.admin_port}/metrics", records, strategy)
             if has_traffic:
-                tasks.create_task(perform(app, fleet, place, fitting(place, how_to_stop, os.environ)))
+                tasks.create_task(perform(app, fleet, document, place, fitting(place, how_to_stop, os.environ)))
             else:
                 typer.echo(welcome(place, how_to_stop))
 

@@ -7,6 +7,7 @@ from pointsman.domain.outcome import OutcomeClass
 from pointsman.domain.view import Breaker, PauseCause, TargetView
 from pointsman.observability.decision_log import DecisionNote, DecisionRecord
 
+_SHIFT = 0.2  # of all attempts: less may be the draw of some dozens of requests
 PAUSED_AFTER = {
     PauseCause.FAULTS: "faults",
     PauseCause.OUTLIER: "far more faults than the others",
@@ -54,6 +55,13 @@ def of_change(target_id: str, before: TargetView, after: TargetView, now: float)
     if after.breaker is Breaker.CLOSED and before.breaker is not Breaker.CLOSED:
         return f"{name} answers again: its pause is over"
     return None
+
+
+def of_shift(provider: str, before: float, after: float) -> str | None:
+    """What has become of a provider's share since something happened to it; None: nothing worth telling."""
+    if abs(after - before) < _SHIFT:
+        return None
+    return f"{provider}'s share went from {percent(before)} to {percent(after)}"
 
 
 def pause_left_s(view: TargetView, now: float) -> int:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pointsman.demo.events import EVENTS, LOOP_S, SLOWNESS, Event, due
+from pointsman.demo.events import EVENTS, LOOP_S, PRICE_RISE, SLOWNESS, Event, due
 from pointsman.demo.providers import CHARACTERS
 from pointsman.testing import SimulatedProfile
 
@@ -19,7 +19,8 @@ def after(count: int) -> dict[str, SimulatedProfile]:
     """The providers after the first `count` events."""
     found = profiles()
     for event in EVENTS[:count]:
-        event.change(found[event.provider])
+        if event.change is not None:
+            event.change(found[event.provider])
     return found
 
 
@@ -45,6 +46,15 @@ def test_story_ends_as_it_began() -> None:
     changed, usual = after(len(EVENTS)), profiles()
 
     assert {name: behaviour(of) for name, of in changed.items()} == {name: behaviour(of) for name, of in usual.items()}
+    ratios = {event.provider: event.price_ratio for event in EVENTS if event.price_ratio is not None}
+    assert ratios == {"thrifty": 1.0}
+
+
+def test_cheapest_provider_becomes_dearer_than_the_next_one() -> None:
+    usd = {character.name: sum(character.usd_per_mtok) for character in CHARACTERS}
+
+    assert min(usd, key=lambda name: usd[name]) == "thrifty"
+    assert usd["steady"] < PRICE_RISE * usd["thrifty"] < usd["swift"]
 
 
 def test_slow_down_stretches_every_time() -> None:

@@ -99,3 +99,15 @@ def test_pause_never_has_no_time_left() -> None:
 
 def test_one_is_singular() -> None:
     assert [story.counted(count, "failover") for count in (0, 1, 2)] == ["0 failovers", "1 failover", "2 failovers"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        (0.98, 0.02, "thrifty's share went from 98 % to 2 %"),
+        (0.02, 0.98, "thrifty's share went from 2 % to 98 %"),
+        (0.50, 0.58, None),
+    ],
+)
+def test_shift_of_a_share_is_told_if_it_is_more_than_chance(before: float, after: float, text: str | None) -> None:
+    assert story.of_shift("thrifty", before, after) == text
