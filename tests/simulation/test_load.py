@@ -43,6 +43,18 @@ def test_cheap_engine_is_filled_as_far_as_it_stays_fast_and_the_rest_goes_elsewh
     assert p95_s(sim, "a/m", 120.0, 600.0) < 3.0  # without a limit 4 s, at the same share
 
 
+def test_engine_that_is_slow_by_nature_is_filled_as_far_as_its_own_latency_allows() -> None:
+    """3 s at light load is eight times as long as usual, and no overload; with 18 in flight it is 2.5 times as much."""
+    group = builders.group("chat", "a/m", "b/m", strategy="p2c", prices={"a/m": CHEAP, "b/m": builders.price(20, 80)})
+    slow: Script = lambda _: Behaviour(3.0, knee=16.0, stream_s=2.0)  # noqa: E731
+    sim = Pool(group, {"a/m": slow, "b/m": always(0.6)}, rate_per_s=8.0)
+
+    sim.run(600.0)
+
+    assert sim.share("a/m", 120.0, 600.0) * 8.0 > 1.5
+    assert sim.ends["a/m", "upstream_fault"] < 0.15 * sim.ends["a/m", "ok"]
+
+
 @pytest.mark.parametrize("strategy", ["market", "p2c"])
 def test_overload_costs_attempts_until_it_is_learned_and_none_afterwards(strategy: str) -> None:
     sim = pool(strategy, rate_per_s=14.0)

@@ -52,7 +52,8 @@ def exclusion(member: Member, view: TargetView, tried: frozenset[str]) -> Exclus
 
 
 def admitted(open_: tuple[int, ...], view: GroupView, rng: Rng, kept: int | None = None) -> tuple[int, ...]:
-    """Those that their gates let through, and `kept`; nobody: the one with the widest gate."""
+    """Those that their gates let through, and `kept`; nobody: those with the widest gate."""
     gates = {index: view.targets[index].gate for index in open_}
     through = tuple([index for index, gate in gates.items() if gate >= 1.0 or index == kept or rng.random() < gate])
-    return through or (max(open_, key=gates.__getitem__),)
+    widest = max(gates.values())
+    return through or tuple([index for index in open_ if gates[index] == widest])

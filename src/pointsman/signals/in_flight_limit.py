@@ -5,8 +5,7 @@ import math
 from pointsman.signals.throttle import MIN_GATE
 
 _INFLATION = 2.5  # times the latency at light load: too slow
-_LIGHT_LOAD = 3  # attempts in flight
-_MAX_LIGHT_LOG = 0.8  # 2.2 times as long as usual: what is slower is not at light load, whatever was learned
+LIGHT_LOAD = 3  # attempts in flight
 _MIN_SLOPE = 0.3  # below, it is not our load that slows it down
 _LEAST = 4.0
 _CUT = 0.9
@@ -53,11 +52,12 @@ class InFlightLimit:
             return
         if began_at <= self._changed_at:
             return
-        too_slow = min(at_light_load, _MAX_LIGHT_LOG) + math.log(_INFLATION)
+        too_slow = at_light_load + math.log(_INFLATION)
         if usual_log > too_slow:
-            # the last seconds remember the load before a cut: the attempt itself must have met it, too
-            if log_latency > too_slow and in_flight > _LEAST:
-                self._cut_to(min(self._limit, in_flight, (1 + _LIGHT_LOAD) * _INFLATION ** (1.0 / slope) - 1.0), now)
+            # The last seconds remember the load before a cut: the attempt itself must have met it, too. And where the
+            # rest of the group cannot take what is beyond the limit, a lower one would not help.
+            if log_latency > too_slow and _LEAST < in_flight <= _CLOSED_FROM * self._limit:
+                self._cut_to(min(self._limit, in_flight, (1 + LIGHT_LOAD) * _INFLATION ** (1.0 / slope) - 1.0), now)
         elif self.is_known and in_flight > _MIN_USE * self._limit:
             self._limit, self._changed_at = _GROWTH * self._limit + _GROWTH_STEP, now
 
@@ -68,8 +68,3 @@ class InFlightLimit:
 
     def _cut_to(self, limit: float, now: float) -> None:
         self._limit, self._changed_at = max(_CUT * limit, _LEAST), now
-
-
-def light_load_log(mean_log: float, mean_load: float, slope: float) -> float:
-    """What the latency was at light load, by the line through all that is remembered."""
-    return mean_log + slope * (math.log1p(_LIGHT_LOAD) - mean_load)

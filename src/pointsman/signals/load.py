@@ -2,7 +2,8 @@
 
 from pointsman.domain.outcome import Outcome
 from pointsman.domain.value import Leaf
-from pointsman.signals.in_flight_limit import InFlightLimit, light_load_log
+from pointsman.signals.in_flight_limit import InFlightLimit
+from pointsman.signals.light_load import LightLoad
 from pointsman.signals.load_slope import LoadSlope, slope_at
 from pointsman.signals.slowness import Slowness, latest_log
 
@@ -20,12 +21,12 @@ class Company(Leaf):
 class Load:
     """Kept for targets of groups whose strategy reads a latency."""
 
-    __slots__ = ("_limit", "_slopes")
+    __slots__ = ("_light", "_limit", "_slopes")
 
     def __init__(self, streams: Slowness, unary: Slowness) -> None:
         streams.slope, unary.slope = LoadSlope(), LoadSlope()
         self._slopes = (streams.slope, unary.slope)
-        self._limit = InFlightLimit()
+        self._light, self._limit = LightLoad(), InFlightLimit()
 
     @property
     def is_limited(self) -> bool:
@@ -49,14 +50,15 @@ class Load:
         if outcome.detail in _TIMEOUTS:
             self._limit.timed_out(most, company.began_at, now)
             return
-        sums, slope = slowness.tracks.at(now), self.slope_at(now)
-        usual_log = latest_log(sums)
-        if log_latency is None or usual_log is None or slowness.slope is None:
+        if log_latency is None or slowness.slope is None:
             return
-        loads = slowness.slope.loads.at(now)
-        at_light_load = light_load_log(
-            sums.slow_sum / sums.slow_weight, loads.slow_sum / max(loads.slow_weight, 1.0), slope
-        )
+        self._light.observe(log_latency, company.at_start, now)
+        sums, loads, slope = slowness.tracks.at(now), slowness.slope.loads.at(now), self.slope_at(now)
+        usual_log = latest_log(sums)
+        if usual_log is None:
+            return
+        means = sums.slow_sum / sums.slow_weight, loads.slow_sum / max(loads.slow_weight, 1.0)
+        at_light_load = self._light.log_at(now, *means, slope)
         self._limit.answered(
             log_latency, usual_log, at_light_load, slope=slope, in_flight=most, began_at=company.began_at, now=now
         )

@@ -319,3 +319,15 @@ def test_share_of_a_gated_target_is_lower_by_its_gate_in_every_strategy(strategy
     )
 
     assert gated == pytest.approx(free / 2, abs=150)
+
+
+@pytest.mark.parametrize("draw", [0.3, 0.8])
+def test_where_no_gate_admits_anybody_the_strategy_chooses_among_the_widest(draw: float) -> None:
+    """Else all of the load that nobody wants would go to the first one in the file."""
+    full, fuller = builders.view(gate=0.02), builders.view(gate=0.01)
+    group = builders.group("chat", "a/m", "b/m", "c/m")
+
+    decision = decided(group, {"a/m": full, "b/m": full, "c/m": fuller}, draw=draw)
+
+    assert decision.candidates == ("a/m", "b/m")
+    assert picked(decision) == ("a/m" if draw < 0.5 else "b/m")

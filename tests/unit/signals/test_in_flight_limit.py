@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.signals.in_flight_limit import InFlightLimit, light_load_log
+from pointsman.signals.in_flight_limit import InFlightLimit
 
 SLOPE = 1.0
 SLOW = 2.0  # ln of times as long as usual: 7 times
@@ -64,7 +64,7 @@ def test_first_limit_is_a_tenth_below_the_load_and_below_what_the_slope_says(
 def test_limit_never_falls_below_four() -> None:
     limit = cut(5)
     for second in range(20, 60):
-        answer(limit, SLOW, 6, float(second))
+        limit.timed_out(9, second - 0.5, float(second))
 
     assert limit.at(SLOPE) == 4.0
 
@@ -77,32 +77,43 @@ def test_target_that_is_slow_without_load_gets_no_limit() -> None:
     assert not limit.is_known
 
 
-def test_slowness_is_counted_from_light_load_but_no_overload_counts_as_light() -> None:
-    inside, outside = 0.8 + math.log(2.5) - 0.01, 0.8 + math.log(2.5) + 0.01
+@pytest.mark.parametrize(("log_latency", "is_slow"), [(1.5 + 0.91, False), (1.5 + 0.92, True)])
+def test_two_and_a_half_times_the_latency_at_light_load_is_too_slow(log_latency: float, is_slow: bool) -> None:
     limit = InFlightLimit()
-    answer(limit, inside, 30, 10.0, light=5.0)
-    assert not limit.is_known
 
-    answer(limit, outside, 30, 11.0, light=5.0)
-    assert limit.is_known
+    answer(limit, log_latency, 30, 10.0, light=1.5)
+
+    assert limit.is_known is is_slow
+
+
+def test_limit_that_the_group_cannot_keep_is_not_cut_any_further() -> None:
+    """A lower one would not send less: the others are full, too."""
+    limit = cut()
+    before = limit.at(SLOPE)
+
+    answer(limit, SLOW, 30, 12.0)
+    assert limit.at(SLOPE) == before
+
+    answer(limit, SLOW, 8, 13.0)
+    assert limit.at(SLOPE) == pytest.approx(0.9 * 8)
 
 
 def test_attempts_that_began_before_a_cut_never_cut_again() -> None:
     limit = cut()
     before = limit.at(SLOPE)
     for _ in range(50):
-        answer(limit, SLOW, 30, 10.5, began_at=9.9)
+        answer(limit, SLOW, 8, 10.5, began_at=9.9)
     assert limit.at(SLOPE) == before
 
-    answer(limit, SLOW, 30, 12.0, began_at=10.1)
-    assert limit.at(SLOPE) == pytest.approx(0.9 * before)
+    answer(limit, SLOW, 8, 12.0, began_at=10.1)
+    assert limit.at(SLOPE) == pytest.approx(0.9 * 8)
 
 
 def test_memory_of_a_burst_does_not_cut_when_the_attempt_itself_was_quick() -> None:
     limit = cut()
     before = limit.at(SLOPE)
 
-    answer(limit, USUAL, 30, 12.0, usual_log=SLOW)
+    answer(limit, USUAL, 8, 12.0, usual_log=SLOW)
 
     assert limit.at(SLOPE) == before
 
@@ -155,10 +166,6 @@ def test_gate_narrows_around_the_limit_to_a_trickle(part: float, gate: float) ->
     in_flight = round(part * limit.at(0.3))
 
     assert limit.gate(0.3, in_flight) == pytest.approx(gate, abs=0.06)
-
-
-def test_latency_at_light_load_lies_on_the_line() -> None:
-    assert light_load_log(2.0, math.log1p(31), 1.0) == pytest.approx(2.0 - math.log(8))
 
 
 @given(
