@@ -261,7 +261,7 @@ class SignalBoard:
     def learned(self, target: Target, now: float) -> Learned:
         """What all groups of a target share."""
         state = self._targets.get(target.state_key)
-        return Learned() if state is None else state.learned(now)
+        return Learned() if state is None else state.learned(target.price, now)
 
     def _measure(self, group: ModelGroup) -> None:
         """From now on keep what the group's strategy reads; attempts for any group count."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pointsman.domain.outcome import LimitedUnit, Outcome, OutcomeClass
 from pointsman.domain.policy import Cooldown
 from pointsman.domain.ports import Rng
+from pointsman.domain.price import Price
 from pointsman.domain.request import RequestFacts
 from pointsman.domain.target import Limits
 from pointsman.domain.view import Learned, PauseCause, TargetView
@@ -182,11 +183,12 @@ class TargetState:
             flagged=flagged,
         )
 
-    def learned(self, now: float) -> Learned:
-        """What load does to it, and what it charges."""
+    def learned(self, price: Price | None, now: float) -> Learned:
+        """What load does to it, and what it charges beside that list price."""
         load = None if self.tracks is None else self.tracks.load
         limit = math.inf if load is None else load.limit_at(now)
-        factor = None if self.price_factor is None else self.price_factor.at(now)
+        charged = self.price_factor
+        factor = None if charged is None or not charged.is_of(price) else charged.at(now)
         return Learned(
             None if load is None else load.slope_at(now),
             None if limit == math.inf else limit,

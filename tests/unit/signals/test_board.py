@@ -851,6 +851,7 @@ def test_what_is_charged_survives_a_reload_but_not_another_list_price() -> None:
 
     assert kept == (pytest.approx(3.0, abs=0.06), 1.0)
     assert signals.expected(dearer, builders.ask(), NOW).price_factors == (1.0,)
+    assert signals.learned(dearer.members[0].target, NOW).is_price_off is None
 
 
 def test_what_a_forgotten_target_charged_is_forgotten() -> None:

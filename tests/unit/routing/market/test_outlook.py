@@ -97,3 +97,18 @@ def test_numbers_that_nobody_measured_count_as_usual() -> None:
     found = outlook_of(GROUP, view)
 
     assert all(math.isfinite(number) for each in found.quotes for number in structs.astuple(each))
+
+
+@pytest.mark.req("O-022")
+def test_long_run_shares_and_lost_tokens_go_by_what_is_really_charged() -> None:
+    lossy = structs.replace(SEEN, lost_input_tokens=1_000.0, lost_output_tokens=100.0)
+    found = []
+    for factor in (1.0, 4.5):
+        seen = structs.replace(lossy, price_factor=factor)
+        view = structs.replace(VIEW, market=MarketView(), measured=(seen, lossy, lossy))
+        found.append(outlook_of(GROUP, view))
+    usual, surcharged = found
+
+    assert surcharged.shares[0] < 0.7 * usual.shares[0]
+    assert surcharged.quotes[0].fault_usd - usual.quotes[0].fault_usd == pytest.approx(3.5 * 0.0012)
+    assert surcharged.worth == usual.worth  # which is of list prices: it must not follow who charges what
