@@ -57,6 +57,14 @@ class Preferences(Value, cache_hash=True):
 NO_PREFERENCES = Preferences()
 
 
+class Uncarried(Value):
+    """What of a request would not arrive at a target that speaks another dialect."""
+
+    into: str  # the dialect
+    parameters: tuple[str, ...] = ()  # names of fields
+    content: tuple[str, ...] = ()  # parts of the conversation: they are never left out
+
+
 class Demands(Value, cache_hash=True):
     """All that hard filters read of a request beyond its dialect."""
 
@@ -64,6 +72,7 @@ class Demands(Value, cache_hash=True):
     max_output_tokens: int | None = None  # None: the caller set no cap
     preferences: Preferences = NO_PREFERENCES
     key_policy: Preferences = NO_PREFERENCES  # a ceiling: what the request prefers cannot widen it
+    uncarried: tuple[Uncarried, ...] | None = None  # by dialect; None: not looked for, so it can be carried into none
 
 
 def names(slug: str, provider: str, target_id: str) -> bool:
