@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 COMPILED := EXPECTED_CORE=compiled PYTHONPATH=$(CURDIR)/build/compiled $(BIN)/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compiled test-full check requirements bench bench-decide bench-guard lock clean
+.PHONY: help demo test test-compiled test-full check requirements dialects bench bench-decide bench-guard lock clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -35,6 +35,9 @@ check: $(VENV)/dev ## format, lint, types, import contracts, unit, property, sce
 
 requirements: $(VENV)/dev ## every id of the specification with its tests, and the ids that have none
 	$(BIN)/python -m tests.requirements
+
+dialects: $(VENV)/dev ## what reaches callers of each dialect from targets of each dialect, found by asking
+	@$(BIN)/python -m tests.dialects
 
 bench: build/compiled ## cost of a request beside a bare relay, in one run
 	$(COMPILED) benchmarks.run $(ARGS)

@@ -43,12 +43,14 @@ providers:
   good: {{kind: vllm, base_url: '{good}', models: {{m: {price}, n: {price}}}}}
   bad: {{kind: vllm, base_url: '{bad}'}}
   limited: {{kind: vllm, base_url: '{limited}'}}
+  abroad: {{kind: vllm, base_url: '{good}', dialects: [anthropic_messages], models: {{m: {price}}}}}
 models:
   one: {{targets: [{{model: good/m}}]}}
   two: {{strategy: failover, targets: [{{model: bad/m}}, {{model: good/m}}]}}
   scored: {{strategy: blend, targets: [{{model: good/m}}, {{model: good/n}}], affinity: {{mode: strict}}}}
   asked: {{strategy: external, external: {{url: '{bad}/decide'}}, targets: [{{model: good/m}}, {{model: good/n}}]}}
   spent: {{on_all_unavailable: refuse, targets: [{{model: limited/m}}]}}
+  carried: {{drop_params: warn, targets: [{{model: abroad/m}}]}}
   foreign: {{targets: [{{model: good/m}}]}}
 """
 
@@ -66,7 +68,7 @@ REQUEST_HEADERS = (
 )
 
 AUTH = keys.section(
-    keys.declaration(KEY, models=["one", "two", "scored", "asked", "spent"], scopes=["chat", "explain"])
+    keys.declaration(KEY, models=["one", "two", "scored", "asked", "spent", "carried"], scopes=["chat", "explain"])
 )
 
 
@@ -101,6 +103,7 @@ REQUESTS: dict[str, bytes] = {
     "completion": completions_request("one", headers=REQUEST_HEADERS),
     "message": messages_request("one", headers=REQUEST_HEADERS),
     "streamed message": messages_request("one", stream=True, headers=(("x-api-key", KEY),)),
+    "carried": ask("carried", seed=7),
     "alive?": PROBE.format(path="/livez").encode(),
     "ready?": PROBE.format(path="/readyz").encode(),
     "root": PROBE.format(path="/").encode(),
@@ -110,7 +113,7 @@ STREAMS = frozenset(("streamed", "streamed response", "streamed message"))
 MESSAGES = frozenset(("message", "streamed message"))
 ROUTED = MESSAGES | frozenset(
     (
-        "whole", "streamed", "response", "streamed response", "embeddings", "completion", "scored", "asked",
+        "whole", "streamed", "response", "streamed response", "embeddings", "completion", "scored", "asked", "carried",
         "failed over", "rate limited", "explained",
         "HTTP/1.0",
     )

@@ -24,6 +24,7 @@ ON: dict[str, frozenset[str]] = {
     "after routing": ROUTED,
     "after routing, `full`": ROUTED,
     "after a fault, `full`": ERRORS | {"failed over"},
+    "bridged with losses": frozenset(("carried",)),
     "asked for, `full`": frozenset(("explained",)),
     "errors": ERRORS,
     "errors that heal at a known time": frozenset(("rate limited",)),

@@ -29,16 +29,16 @@ def serve(
     folder: Path,
     *engines: Engine,
     groups: Mapping[str, object],
-    limits: Mapping[str, object] | None = None,
+    fields: Mapping[str, object] | None = None,
     **sections: object,
 ) -> Iterator[Gateway]:
-    """A gateway in front of real engines, each with these `limits`; any other argument is a section of the file."""
+    """A gateway in front of real engines, each with these `fields`; any other argument is a section of the file."""
     file, (port, admin_port) = folder / "pointsman.yaml", free_ports(2)
     write_configuration(
         file,
         *engines,
         groups=groups,
-        provider_fields={each.name: {"kind": "llamacpp", **(limits or {})} for each in engines},
+        provider_fields={each.name: {"kind": "llamacpp", **(fields or {})} for each in engines},
         server={"listen": f"127.0.0.1:{port}", "admin_listen": f"127.0.0.1:{admin_port}"},
         **sections,
     )

@@ -93,7 +93,7 @@ def test_nobody_waits_while_a_slot_is_free(
         return busy
 
     groups = {"chat": weighted((alpha, beta), (1, 1), **fields)}
-    with serve(tmp_path, alpha, beta, groups=groups, limits=limits) as gateway:
+    with serve(tmp_path, alpha, beta, groups=groups, fields=limits) as gateway:
         busy = asyncio.run(crowd(gateway.base_url))
 
     assert busy == (SLOTS, SLOTS)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pointsman.domain.outcome import Usage
 from pointsman.testing import Answer, Chat, Events, FakeProvider, Raw, Status, ToolCall, chat, keys, messages, stream_of
 from pointsman.testing.script import EVENT_STREAM_HEADERS, LAST_CHUNK, chunk, head
-from pointsman.testing.wire import Reply, chat_request, messages_request, post
+from pointsman.testing.wire import Reply, completions_request, messages_request, post
 from tests.integration.callers import MESSAGES, ask, ask_all, asks, events, tally
 from tests.integration.world import World, pieces
 
@@ -19,7 +19,7 @@ PATH = "/v1/messages"
 STREAMED = b'{"model":"chat","max_tokens":9,"stream":true}'
 VERSION = (("anthropic-version", "2026-10-21"),)
 CLAUDE = {"kind": "anthropic", "api_key": "sk-ours"}
-MIXED = {"a": {"dialects": ["openai_chat"]}, "b": {"dialects": ["anthropic_messages"]}}
+MIXED = {"a": {"dialects": ["openai_completions"]}, "b": {"dialects": ["anthropic_messages"]}}
 
 
 @pytest.fixture(scope="module")
@@ -39,15 +39,15 @@ def test_each_dialect_goes_to_the_targets_that_speak_it(run: Any, gateway: Any) 
             FakeProvider(name="b", default=Chat("from b")) as b,
             gateway(a, b, provider_fields=MIXED) as gw,
         ):
-            replies = await ask_all(gw.base_url, [chat_request("chat"), messages_request("chat")], concurrency=1)
+            replies = await ask_all(gw.base_url, [completions_request("chat"), messages_request("chat")], concurrency=1)
 
             assert tally(replies) == {(200, "from a"): 1, (200, "from b"): 1}
             records: list[dict[str, Any]] = await gw.records()
             return records
 
-    asked_chat, asked_messages = run(scenario())
+    asked_completions, asked_messages = run(scenario())
 
-    assert asked_chat["decisions"][0]["excluded"] == {"b/m-b": "dialect_unsupported"}
+    assert asked_completions["decisions"][0]["excluded"] == {"b/m-b": "dialect_unsupported"}
     assert asked_messages["decisions"][0]["excluded"] == {"a/m-a": "dialect_unsupported"}
     assert asked_messages["facts"]["dialect"] == "anthropic_messages"
 
@@ -60,7 +60,7 @@ def test_group_that_nobody_can_be_asked_of_in_this_dialect_says_why(run: Any, ga
     reply = run(scenario())
 
     assert (reply.status, reply.json()["error"]["type"]) == (400, "invalid_request_error")
-    assert "a/m-a: its provider does not speak the request's dialect" in reply.json()["error"]["message"]
+    assert "a/m-a: its provider speaks neither the request's dialect nor one" in reply.json()["error"]["message"]
 
 
 # --- bytes and headers

@@ -251,6 +251,7 @@ def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPol
         requires=requires_of(entry.hard_filters),
         requires_window=entry.hard_filters.require_context_window,
         contract=_contract(entry.contract),
+        drops_parameters=entry.drop_params == "warn",
     )
 
 

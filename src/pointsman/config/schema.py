@@ -442,6 +442,7 @@ class GroupEntry(Section):
     fallbacks: list[GroupName] = []
     context_fallbacks: list[GroupName] = []
     policy_fallbacks: list[GroupName] = []
+    drop_params: Literal["refuse", "warn"] = "refuse"
     routing_policy: RoutingPolicySection = RoutingPolicySection()
 
 

@@ -1,7 +1,7 @@
 """What is known of each target, and what that means for the requests of its group."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from types import MappingProxyType
 
 from pointsman.config import catalogue
@@ -9,6 +9,7 @@ from pointsman.config.kinds import KINDS
 from pointsman.config.schema import ConfigFile, HardFiltersSection, ModelEntry
 from pointsman.config.targets import upstream_model
 from pointsman.domain.capability import Capability
+from pointsman.domain.carried import CARRIED_AS
 from pointsman.domain.policy import RoutingPolicy, Scan
 from pointsman.domain.target import Target
 from pointsman.domain.traits import Traits
@@ -56,12 +57,13 @@ def requires_of(section: HardFiltersSection) -> frozenset[Capability]:
     return frozenset(needed for key, proven in _PROVEN.items() if getattr(section, key) for needed in proven)
 
 
-def scan_of(policy: RoutingPolicy, targets: Iterable[Target]) -> Scan:
+def scan_of(policy: RoutingPolicy, targets: Sequence[Target]) -> Scan:
     """What has to be known of the requests of a group."""
     traits = [target.traits for target in targets]
     return Scan(
         window_tokens=min((known.context_tokens for known in traits if known.context_tokens), default=math.inf),
         sizes_text=policy.compares_prices,
         wants_details=bool(policy.details),
+        bridged=frozenset(asked for asked in CARRIED_AS if any(asked not in target.dialects for target in targets)),
         finds_needs=bool(policy.requires) or policy.requires_window or any(known.may_exclude for known in traits),
     ).settled()

@@ -5,6 +5,7 @@ The proxy asks for it, and whoever explains a request, so that both decide on th
 
 from msgspec import structs
 
+from pointsman.dialects.bridges.bridge import uncarried_of
 from pointsman.dialects.codec import Codec, ParsedRequest
 from pointsman.dialects.details import with_details
 from pointsman.dialects.session import Headers
@@ -24,9 +25,11 @@ def looked_at(
     if facts.text_chars is None and (is_long or scan.sizes_text or wanted.sort is not None):
         facts = with_text_size(facts, parsed.body)
     policy = ask.caller.policy
-    if not (is_long or scan.finds_needs or preferences or policy):
+    bridges = facts.dialect in scan.bridged or bool(wanted.models)  # those groups may need some
+    if not (is_long or scan.finds_needs or preferences or policy or bridges):
         return structs.replace(ask, facts=facts)
     needs = codec.needs(parsed) if scan.finds_needs else ()
     facts = structs.replace(facts, needs=needs if scan.finds_needs else None)
-    demands = Demands(needs, facts.max_output_tokens, wanted, policy or NO_PREFERENCES)
+    uncarried = uncarried_of(parsed) if bridges else None
+    demands = Demands(needs, facts.max_output_tokens, wanted, policy or NO_PREFERENCES, uncarried)
     return structs.replace(ask, facts=facts, demands=demands)

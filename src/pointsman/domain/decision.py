@@ -15,6 +15,7 @@ class Exclusion(StrEnum):
 
     WEIGHT_ZERO = "weight_zero"
     DIALECT_UNSUPPORTED = "dialect_unsupported"
+    NOT_CARRIED = "not_carried"
     EMBEDDING_SPACE = "embedding_space"
     NO_CREDENTIAL = "no_credential"
     CONTRACT = "contract"
@@ -51,7 +52,8 @@ class Exclusion(StrEnum):
 
 EXCLUSION_TEXT: dict[Exclusion, str] = {
     Exclusion.WEIGHT_ZERO: "its weight is 0",
-    Exclusion.DIALECT_UNSUPPORTED: "its provider does not speak the request's dialect",
+    Exclusion.DIALECT_UNSUPPORTED: "its provider speaks neither the request's dialect nor one that can carry it",
+    Exclusion.NOT_CARRIED: "its provider speaks another dialect, which cannot carry all of the request",
     Exclusion.EMBEDDING_SPACE: "its embeddings cannot be compared with those of the group's first target",
     Exclusion.NO_CREDENTIAL: "its provider has no credential configured",
     Exclusion.CONTRACT: "it does not meet the contract of the group",

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from pointsman.domain.capability import Capability
 from pointsman.domain.opinion import Adviser
+from pointsman.domain.request import Dialect
 from pointsman.domain.value import Value
 from pointsman.domain.view import Signal
 
@@ -181,6 +182,7 @@ class Scan(Value):
     sizes_text: bool = False  # how much text there is: somebody compares prices
     wants_details: bool = False  # the group itself has a use for more, see `RoutingPolicy.details`
     finds_needs: bool = False  # what the request needs: somebody is known to lack something, or must prove it
+    bridged: frozenset[Dialect] = frozenset()  # dialects of requests that some target takes in another one only
     plain_up_to_tokens: float = math.inf  # bytes of body and tokens of output: up to here none of it; -1: always
 
     def settled(self) -> "Scan":
@@ -195,6 +197,7 @@ class Scan(Value):
             sizes_text=self.sizes_text or other.sizes_text,
             wants_details=self.wants_details,
             finds_needs=self.finds_needs or other.finds_needs,
+            bridged=self.bridged | other.bridged,
         ).settled()
 
 
@@ -275,6 +278,7 @@ class RoutingPolicy(Value):
     requires_window: bool = False  # a context window that is not known excludes
     contract: Contract = Contract()
     scan: Scan = Scan()
+    drops_parameters: bool = False  # an answer to another request than the caller's is nothing to be given unasked
     fallbacks: Fallbacks = Fallbacks()
     on_all_unavailable: OnAllUnavailable = OnAllUnavailable.AUTO
     cooldown: Cooldown = Cooldown()

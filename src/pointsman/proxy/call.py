@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable
 
+from pointsman.dialects.bridges.bridge import PASSED_ON, bridge_to, surroundings
 from pointsman.dialects.codec import Codec, ParsedRequest
 from pointsman.domain.derived import derived
 from pointsman.domain.errors import GatewayError
@@ -9,7 +10,9 @@ from pointsman.domain.holder import Holder
 from pointsman.domain.opinion import Told
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.policy import Timeouts
+from pointsman.domain.preferences import Demands
 from pointsman.domain.price import cost_usd
+from pointsman.domain.request import Dialect
 from pointsman.domain.target import Target
 from pointsman.http1.client import WireFailure
 from pointsman.http1.door import Request
@@ -18,6 +21,7 @@ from pointsman.http1.reply import Reply
 from pointsman.http1.response_head import ResponseHead
 from pointsman.proxy import explain_header, reply_headers
 from pointsman.proxy.answer import OK
+from pointsman.proxy.bridged import BridgedStream, BridgedUnary
 from pointsman.proxy.parts import Parts
 from pointsman.proxy.streaming import StreamAnswer
 from pointsman.proxy.unary import UnaryAnswer
@@ -37,10 +41,14 @@ class Call:
         self._exchange, self._parsed, self._shows_details = exchange, parsed, shows_details
         self.answer: UnaryAnswer | StreamAnswer | None = None  # of the latest attempt
         self.explains = False  # the caller wants to read the decision
+        self._dropped: tuple[str, ...] = ()  # parameters that the target's dialect has no place for
 
     def send(self, target: Target, lease: Lease) -> Awaitable[WireFailure | None]:
         """Begin an attempt; `conclude` what comes of it. No coroutine of its own: each one costs on every wake-up."""
         parts, codec, facts = self._parts, self._codec, self._parsed.facts
+        if codec.dialect not in target.dialects:
+            return self._send_over_bridge(target, lease)
+        self._dropped = ()
         provider = self._exchange.ask.snapshot.providers[target.provider]
         if facts.stream:
             answer: UnaryAnswer | StreamAnswer = StreamAnswer(
@@ -52,6 +60,26 @@ class Call:
         body = codec.write_request(self._parsed, target.upstream_model)
         headers = self._request.head.headers
         request = upstream_request.build(provider, codec.path, body, facts.stream, headers, codec.passed_on)
+        limits = _limits(provider.timeouts, facts.stream, facts.reasoning)
+        return parts.upstream.send(provider, request, answer, limits, self._exchange.deadline)
+
+    def _send_over_bridge(self, target: Target, lease: Lease) -> Awaitable[WireFailure | None]:
+        """The same, to a target that speaks another dialect."""
+        parts, parsed, facts = self._parts, self._parsed, self._parsed.facts
+        provider = self._exchange.ask.snapshot.providers[target.provider]
+        bridge = bridge_to(target, facts.dialect)
+        around = surroundings(parsed, parts.clock.utc())
+        if facts.stream:
+            answer: UnaryAnswer | StreamAnswer = BridgedStream(
+                bridge, around, self._codec, parts.limits, parts.clock, self._reply, self._stream_head, facts,
+                provider.terminator, lease,
+            )  # fmt: skip
+        else:
+            answer = BridgedUnary(bridge, around, parts.limits, parts.clock)
+        self.answer, self._dropped = answer, _dropped(self._exchange.ask.demands, bridge.codec.dialect)
+        body = bridge.write_request(parsed, target.upstream_model, target.traits.max_output_tokens)
+        headers = self._request.head.headers
+        request = upstream_request.build(provider, bridge.codec.path, body, facts.stream, headers, PASSED_ON)
         limits = _limits(provider.timeouts, facts.stream, facts.reasoning)
         return parts.upstream.send(provider, request, answer, limits, self._exchange.deadline)
 
@@ -115,6 +143,8 @@ class Call:
         """Header lines: who served, which rule picked it, and what had gone wrong before."""
         exchange, shows_details = self._exchange, self._shows_details
         picks = exchange.picks
+        if self._dropped:
+            content_type += reply_headers.dropped_line(self._dropped)
         if self.explains and shows_details:
             content_type += explain_header.lines(exchange, self._parts.board, self._parts.clock.now())
         if picks:
@@ -138,3 +168,9 @@ def _limits(timeouts: Timeouts, stream: bool, reasoning: bool) -> AttemptLimits:
         first_content_s=timeouts.first_content_reasoning_s if reasoning or not stream else timeouts.first_content_s,
         idle_s=timeouts.idle_reasoning_s if reasoning else timeouts.idle_s,
     )
+
+
+def _dropped(demands: Demands | None, into: Dialect) -> tuple[str, ...]:
+    """Parameters that a request loses on its way: the group allows it, or the target would not be eligible."""
+    uncarried = demands.uncarried if demands is not None else None
+    return next((loss.parameters for loss in uncarried or () if loss.into == into), ())

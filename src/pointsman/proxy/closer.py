@@ -17,7 +17,8 @@ def is_needed(group: ModelGroup, parsed: ParsedRequest, caller: Caller, headers:
     """False for most: targets without known limits, a caller without wishes."""
     facts = parsed.facts
     return (
-        facts.body_bytes + (facts.max_output_tokens or 0) > group.policy.scan.plain_up_to_tokens
+        facts.dialect in group.policy.scan.bridged
+        or facts.body_bytes + (facts.max_output_tokens or 0) > group.policy.scan.plain_up_to_tokens
         or parsed.preferences is not None
         or caller.policy is not None
         or headers.lines(steering_headers.NAMES) != b""

@@ -90,7 +90,9 @@ class CountHandler:
         """What the provider says; None: it does not count, or not now. Raises GatewayError as above."""
         parts, target = self._parts, pick.target
         provider = ask.snapshot.providers[target.provider]
-        if not provider.counts_tokens or pick.mode is DecisionMode.PROBE:  # a probe is for a request that counts
+        if (
+            CODEC.dialect not in target.dialects or not provider.counts_tokens or pick.mode is DecisionMode.PROBE
+        ):  # a probe is for a request that counts
             return None
         answer = UnaryAnswer(CODEC, parts.limits, parts.clock)
         body = CODEC.write_request(parsed, target.upstream_model)

@@ -1,5 +1,7 @@
 """Response headers: who served and why, on every answer, errors included (I-09)."""
 
+import re
+
 from pointsman.domain.decision import DecisionMode
 from pointsman.domain.derived import derived
 from pointsman.domain.errors import ErrorKind, GatewayError
@@ -12,6 +14,10 @@ EVENT_STREAM = (
     b"cache-control: no-cache, no-transform\r\n"  # no proxy may gather or compress events (E-14)
     b"x-accel-buffering: no\r\n"
 )
+
+
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9_.=:/ -]")
+_MAX_NAMES_CHARS = 500  # a head has room for it everywhere
 
 
 def lines(content_type: bytes, request_id: str, attempts: int, who: bytes, reason: str, limits: bytes) -> bytes:
@@ -30,6 +36,12 @@ def lines(content_type: bytes, request_id: str, attempts: int, who: bytes, reaso
 def cost_line(cost_usd: float | None) -> bytes:
     """In USD, without an exponent; empty: not known, which is not 0."""
     return b"" if cost_usd is None else b"x-pointsman-cost: %.9f\r\n" % cost_usd
+
+
+def dropped_line(parameters: tuple[str, ...]) -> bytes:
+    """Which parameters of the request the target never saw. Names are the caller's own, so they are made plain."""
+    names = ",".join(_NOT_PLAIN.sub("?", name) for name in parameters)[:_MAX_NAMES_CHARS]
+    return b"x-pointsman-dropped: %b\r\n" % names.encode()
 
 
 def retry_lines(error: GatewayError) -> bytes:

@@ -292,7 +292,7 @@ class Exchange:
             self.decisions.append(decision)
             if self.outcomes:
                 return self._give_up(FinishReason.TARGETS_EXHAUSTED, now)
-            error = none_eligible.error_of(decision)
+            error = none_eligible.error_of(decision, self.ask.demands)
             is_long = error.kind is ErrorKind.CONTEXT_TOO_LONG
             return Finish(FinishReason.CONTEXT_LENGTH_EXCEEDED if is_long else FinishReason.NO_ELIGIBLE_TARGET, error)
         match self._advice(decision, view, now):

@@ -2,6 +2,7 @@
 
 from pointsman.domain.decision import EXCLUSION_TEXT, Decision, Exclusion
 from pointsman.domain.errors import ErrorKind, GatewayError
+from pointsman.domain.preferences import Demands
 from pointsman.routing.unavailable import misconfigured
 
 # what would help, by the rule that stands in the way; the first that is there is told
@@ -23,18 +24,27 @@ _ADVICE: tuple[tuple[frozenset[Exclusion], str], ...] = (
         "The operator of this gateway has to change the group, or to declare what its models can do.",
     ),
 )  # fmt: skip
+MAX_LISTED_CHARS = 300  # names are the caller's own, and may be long
 _OTHERWISE = "Ask for another model, or leave out what the targets cannot do."
 
 
-def error_of(decision: Decision) -> GatewayError:
+def error_of(decision: Decision, demands: Demands | None = None) -> GatewayError:
     """What to tell the caller."""
     rules, name = {excluded.rule for excluded in decision.excluded}, decision.group.name
     if Exclusion.NO_CREDENTIAL in rules:
         return misconfigured(name)
     reasons = "; ".join(f"{excluded.target_id}: {EXCLUSION_TEXT[excluded.rule]}" for excluded in decision.excluded)
+    if Exclusion.NOT_CARRIED in rules and demands is not None:
+        reasons = f"{reasons}; not carried: {_uncarried(demands)}"
     if Exclusion.CONTEXT_TOO_SMALL in rules:
         text = f"The prompt is too long for every target of '{name}' that could take it ({reasons}). Shorten it."
         return GatewayError(ErrorKind.CONTEXT_TOO_LONG, text)
     advice = next((text for about, text in _ADVICE if about & rules), _OTHERWISE)
     text = f"No target of '{name}' can serve this request ({reasons}). {advice}"
     return GatewayError(ErrorKind.NO_ELIGIBLE_TARGET, text)
+
+
+def _uncarried(demands: Demands) -> str:
+    names = [name for loss in demands.uncarried or () for name in loss.parameters + loss.content]
+    listed = ", ".join(dict.fromkeys(names))
+    return listed if len(listed) <= MAX_LISTED_CHARS else listed[:MAX_LISTED_CHARS] + " ..."

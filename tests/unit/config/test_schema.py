@@ -145,6 +145,7 @@ _CHANGES: dict[str, object] = {
     "models.*.fallbacks": ["listed"],
     "models.*.context_fallbacks": ["listed"],
     "models.*.policy_fallbacks": ["listed"],
+    "models.*.drop_params": "warn",
     "models.*.routing_policy.blend.enabled": False,
     "models.*.routing_policy.blend.latency_weight": 2,
     "models.*.routing_policy.blend.cost_weight": 2,

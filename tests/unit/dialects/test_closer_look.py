@@ -8,13 +8,15 @@ from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.ask import Ask
 from pointsman.domain.capability import Capability
 from pointsman.domain.policy import Scan
-from pointsman.domain.preferences import Demands, Preferences, Sort
+from pointsman.domain.preferences import Demands, Preferences, Sort, Uncarried
 from pointsman.domain.request import Dialect
 from pointsman.testing import builders
 
 BODY = b'{"model":"chat","messages":[],"tools":[{}],"max_tokens":9}'
 CODEC = DIALECTS[Dialect.OPENAI_CHAT]
 NEEDS = (Capability.TOOLS, Capability.HONORS_MAX_TOKENS)
+
+LOST = (Uncarried(Dialect.ANTHROPIC_MESSAGES, content=("tools.function",)),)  # a tool that says nothing about itself
 
 
 def look(scan: Scan, preferences: Preferences | None = None, policy: Preferences | None = None) -> Ask:
@@ -55,8 +57,27 @@ def test_sort_by_price_wants_to_know_how_much_text_there_is() -> None:
     assert look(Scan(), Preferences(sort=Sort.PRICE)).facts.text_chars == len(BODY)
 
 
-def test_scans_of_two_groups_together_look_for_what_either_wants() -> None:
-    both = Scan(window_tokens=8_000).settled().with_more(Scan(window_tokens=4_000, finds_needs=True).settled())
+def test_group_with_a_target_that_needs_a_bridge_wants_to_know_what_would_not_arrive() -> None:
+    found = look(Scan(bridged=frozenset((Dialect.OPENAI_CHAT,))))
 
-    assert both == Scan(4_000, sizes_text=False, finds_needs=True, plain_up_to_tokens=-1.0)
+    assert found.demands == Demands((), 9, uncarried=LOST)
+
+
+def test_request_that_may_turn_to_any_group_is_looked_at_for_bridges_of_theirs() -> None:
+    found = look(Scan(), Preferences(models=("other",)))
+
+    assert found.demands is not None
+    assert found.demands.uncarried == LOST
+
+
+def test_group_whose_bridges_are_for_other_dialects_wants_to_know_nothing() -> None:
+    assert look(Scan(bridged=frozenset((Dialect.ANTHROPIC_MESSAGES,)))).demands is None
+
+
+def test_scans_of_two_groups_together_look_for_what_either_wants() -> None:
+    bridged = frozenset((Dialect.OPENAI_CHAT,))
+
+    both = Scan(window_tokens=8_000).settled().with_more(Scan(4_000, finds_needs=True, bridged=bridged).settled())
+
+    assert both == Scan(4_000, sizes_text=False, finds_needs=True, bridged=bridged, plain_up_to_tokens=-1.0)
     assert Scan(window_tokens=8_000).settled().plain_up_to_tokens == 8_000

@@ -36,6 +36,17 @@ def test_body_and_cap_together_are_what_counts(up_to: float, expected: bool) -> 
     assert is_needed(up_to=up_to) is expected
 
 
+def test_a_bridge_that_some_target_needs_for_this_dialect_needs_one() -> None:
+    scans = (Scan(bridged=frozenset((dialect,))) for dialect in (Dialect.OPENAI_CHAT, Dialect.ANTHROPIC_MESSAGES))
+
+    needed = [
+        closer.is_needed(builders.group("chat", "a/m", scan=scan), CODEC.read_request(PLAIN), ALICE, NO_HEADERS)
+        for scan in scans
+    ]
+
+    assert needed == [True, False]
+
+
 def test_preferences_headers_and_limits_of_a_key_need_one() -> None:
     assert is_needed(body=b'{"model":"chat","provider":{}}')
     assert is_needed(head=b"X-Pointsman-Max-Price: 1,1\r\n")

@@ -178,7 +178,7 @@ def test_group_without_an_eligible_target_lists_each_reason() -> None:
     assert isinstance(command, Finish)
     assert command.error is not None
     assert "a/m: its weight is 0" in command.error.message
-    assert "b/m: its provider does not speak" in command.error.message
+    assert "b/m: its provider speaks neither" in command.error.message
 
 
 def test_missing_credential_is_told_as_our_own_misconfiguration() -> None:

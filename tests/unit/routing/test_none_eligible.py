@@ -4,6 +4,7 @@ import pytest
 
 from pointsman.domain.decision import Decision, Excluded, Exclusion
 from pointsman.domain.errors import GatewayError
+from pointsman.domain.preferences import Demands, Uncarried
 from pointsman.routing.none_eligible import error_of
 from pointsman.testing import builders
 
@@ -43,6 +44,19 @@ def test_prompt_that_is_too_long_for_all_has_the_code_at_which_agents_shorten_it
 
     assert (found.status, found.code) == (400, "context_length_exceeded")
     assert "Shorten it." in found.message
+
+
+def test_what_cannot_be_carried_is_named_once_and_not_without_end() -> None:
+    decision = Decision(builders.group("chat", "a/m"), None, excluded=(Excluded("0/m", Exclusion.NOT_CARRIED),))
+    many = tuple(f"parameter_{number}" for number in range(100))
+    losses = (Uncarried("anthropic_messages", ("seed",), ("tools.custom",)), Uncarried("openai_responses", ("seed",)))
+
+    found = error_of(decision, Demands(uncarried=losses))
+    long = error_of(decision, Demands(uncarried=(Uncarried("anthropic_messages", many),)))
+
+    assert "not carried: seed, tools.custom)" in found.message
+    assert "leave out what the targets cannot do" in found.message
+    assert len(long.message) < 700
 
 
 def test_missing_credential_is_the_gateways_own_fault() -> None:

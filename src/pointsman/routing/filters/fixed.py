@@ -1,5 +1,6 @@
 """Filters that hold for every request of a dialect."""
 
+from pointsman.domain.carried import carried_as
 from pointsman.domain.decision import Exclusion
 from pointsman.domain.request import Dialect
 from pointsman.domain.target import Member
@@ -12,7 +13,16 @@ def weight(_: Asked, member: Member) -> Exclusion | None:
 
 
 def dialect(asked: Asked, member: Member) -> Exclusion | None:
-    return None if asked.dialect in member.target.dialects else Exclusion.DIALECT_UNSUPPORTED
+    """Who does not speak it may speak one that the request can be carried into, whole or as far as the group allows."""
+    spoken, uncarried = member.target.dialects, asked.demands.uncarried
+    if asked.dialect in spoken:
+        return None
+    into = carried_as(asked.dialect, spoken)
+    if into is None or uncarried is None:
+        return Exclusion.DIALECT_UNSUPPORTED
+    losses = [loss for loss in uncarried if loss.into == into]
+    is_whole = not any(loss.content or (loss.parameters and not asked.policy.drops_parameters) for loss in losses)
+    return None if is_whole else Exclusion.NOT_CARRIED
 
 
 def embedding_space(asked: Asked, member: Member) -> Exclusion | None:

@@ -6,7 +6,7 @@ from msgspec import structs
 from pointsman.domain.capability import Capability
 from pointsman.domain.decision import Exclusion
 from pointsman.domain.policy import Contract
-from pointsman.domain.preferences import Demands
+from pointsman.domain.preferences import Demands, Uncarried
 from pointsman.domain.request import Dialect
 from pointsman.domain.target import Member
 from pointsman.routing.filters import fixed
@@ -20,6 +20,34 @@ def asked(contract: Contract) -> Asked:
 
 def member(*able: str, tags: tuple[str, ...] = (), **known: object) -> Member:
     return Member(builders.target("a/m", traits=builders.traits(*able, **known)), 1.0, frozenset(tags))
+
+
+MESSAGES = "anthropic_messages"
+SEED, AUDIO = Uncarried(MESSAGES, ("seed",)), Uncarried(MESSAGES, ("seed",), ("messages.input_audio",))
+
+
+@pytest.mark.req("D-060")
+@pytest.mark.parametrize(
+    ("spoken", "uncarried", "drops", "expected"),
+    [
+        (Dialect.OPENAI_CHAT, None, False, None),
+        (Dialect.OPENAI_CHAT, (AUDIO,), False, None),
+        (Dialect.OPENAI_EMBEDDINGS, (), False, Exclusion.DIALECT_UNSUPPORTED),
+        (Dialect.ANTHROPIC_MESSAGES, None, False, Exclusion.DIALECT_UNSUPPORTED),  # nobody has looked
+        (Dialect.ANTHROPIC_MESSAGES, (), False, None),
+        (Dialect.ANTHROPIC_MESSAGES, (Uncarried("openai_responses", ("seed",)),), False, None),
+        (Dialect.ANTHROPIC_MESSAGES, (SEED,), False, Exclusion.NOT_CARRIED),
+        (Dialect.ANTHROPIC_MESSAGES, (SEED,), True, None),
+        (Dialect.ANTHROPIC_MESSAGES, (AUDIO,), True, Exclusion.NOT_CARRIED),  # content is never left out
+    ],
+)
+def test_request_goes_to_who_speaks_its_dialect_or_one_that_carries_it(
+    spoken: Dialect, uncarried: tuple[Uncarried, ...] | None, drops: bool, expected: Exclusion | None
+) -> None:
+    target = structs.replace(builders.target("a/m"), dialects=frozenset((spoken,)))
+    wants = Asked(Dialect.OPENAI_CHAT, builders.policy(drops_parameters=drops), Demands(uncarried=uncarried))
+
+    assert fixed.dialect(wants, Member(target, 1.0)) is expected
 
 
 @pytest.mark.req("D-004")
