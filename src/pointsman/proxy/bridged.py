@@ -22,8 +22,10 @@ from pointsman.signals.target_state import Lease
 class BridgedUnary(UnaryAnswer):
     """Judged in the dialect of the target, then carried into the caller's."""
 
-    def __init__(self, bridge: Bridge, around: Surroundings, limits: UpstreamLimits, clock: Clock) -> None:
-        super().__init__(bridge.codec, limits, clock)
+    def __init__(
+        self, bridge: Bridge, around: Surroundings, limits: UpstreamLimits, clock: Clock, lease: Lease
+    ) -> None:
+        super().__init__(bridge.codec, limits, clock, lease)
         self._bridge, self._around = bridge, around
 
     def conclude(self, failure: WireFailure | None) -> Outcome:

@@ -75,7 +75,7 @@ class Call:
                 provider.terminator, lease,
             )  # fmt: skip
         else:
-            answer = BridgedUnary(bridge, around, parts.limits, parts.clock)
+            answer = BridgedUnary(bridge, around, parts.limits, parts.clock, lease)
         self.answer, self._dropped = answer, _dropped(self._exchange.ask.demands, bridge.codec.dialect)
         body = bridge.write_request(parsed, target.upstream_model, target.traits.max_output_tokens)
         headers = self._request.head.headers
