@@ -25,7 +25,7 @@ app.add_typer(keys, name="keys")
 
 _DEMO_MAX_PORT = 65534  # the admin listener needs the one after it
 _TOKEN_VARIABLE = "POINTSMAN_ADMIN_TOKEN"  # noqa: S105  # not an option: arguments are seen by every process
-_REFUSED = 3  # exit code: the request would be refused
+_REFUSED = 3  # exit code: the request would be refused, or an expectation is not met
 
 _NEW_KEY = """\
 {secret}
@@ -183,6 +183,49 @@ def _body(path: Path) -> bytes:
         return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     except OSError as error:
         _fail(f"cannot read {path}: {error.strerror}")
+
+
+@app.command()
+def simulate(
+    scenarios: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SCENARIO", help="Names, or files that end in .yaml; all. Without: a list of them."),
+    ] = None,
+    *,
+    compare: Annotated[
+        str, typer.Option(metavar="NAMES", help="all, or names of policies with commas. Default: as the scenario says.")
+    ] = "",
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="How often, each time with other luck.")] = 1,
+    replicas: Annotated[int, typer.Option(min=1, max=100, help="Gateways that share nothing.")] = 1,
+    requests: Annotated[
+        int | None, typer.Option(min=100, max=1_000_000, help="About so many; times of the scenario shrink alike.")
+    ] = None,
+    permute: Annotated[bool, typer.Option("--permute", help="The same trouble for each target in turn.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write plots and tables there, too. Default: nowhere.")
+    ] = None,
+) -> None:
+    """Compare routing policies in virtual time, with the decision code of the gateway: one table per scenario.
+
+    Exit code 0, 1, or 3 if an expectation of a scenario is not met.
+    """
+    from pointsman.domain.errors import PointsmanError  # noqa: PLC0415
+    from pointsman.simulator.command import Wanted, listing  # noqa: PLC0415
+    from pointsman.simulator.command import simulate as run  # noqa: PLC0415
+    from pointsman.simulator.progress import reporting  # noqa: PLC0415
+
+    if not scenarios:
+        typer.echo(listing())
+        return
+    names = tuple(name for name in compare.split(",") if name)
+    wanted = Wanted(tuple(scenarios), names, seeds, replicas, requests, permute, html)
+    try:
+        with reporting() as step:
+            is_met = run(wanted, typer.echo, step)
+    except PointsmanError as error:
+        _fail(str(error))
+    if not is_met:
+        raise typer.Exit(_REFUSED)
 
 
 @keys.command()

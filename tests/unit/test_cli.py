@@ -398,3 +398,55 @@ def test_port_without_a_next_one_is_refused_with_the_limit(port: str, limit: str
 
     assert result.exit_code == 2
     assert re.search(rf"Invalid value for '--port': .* equal to {limit}\b", result.stderr)
+
+
+def test_simulate_without_a_scenario_lists_them() -> None:
+    result = run("simulate")
+
+    assert result.exit_code == 0
+    assert re.search(r"^steady +Nothing goes wrong\.$", result.stdout, re.MULTILINE)
+
+
+def test_simulate_prints_one_table_and_keeps_its_progress_out_of_it() -> None:
+    result = run("simulate", "overload", "--compare", "market,random", "--requests", "200", "--seeds", "2")
+
+    assert result.exit_code == 0
+    assert "random" in result.stdout
+    assert "runs (" not in result.stdout
+    assert "6 of 6 runs (overload, clairvoyant, seed 2)" in result.stderr
+
+
+def test_simulate_says_by_its_exit_code_that_an_expectation_is_not_met(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("expect: {policy: random, regret: 0}\n", encoding="utf-8")
+
+    result = run("simulate", file, "--compare", "random", "--requests", "200")
+
+    assert result.exit_code == 3
+    assert "random: regret at most 0 %" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["blackhol"], "there is no such scenario. Did you mean 'blackhole'?"),
+        (["no.yaml"], "no.yaml: cannot read the file"),
+        (["steady", "--compare", "markt"], "there is no policy 'markt'. Did you mean 'market'?"),
+    ],
+)
+def test_simulate_says_what_is_wrong_before_it_runs_anything(arguments: list[str], told: str) -> None:
+    result = run("simulate", *arguments)
+
+    assert result.exit_code == 1
+    assert told in result.stderr
+    assert not result.stdout
+
+
+def test_simulate_names_a_trace_that_cannot_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("workload: {trace: no.csv}\n", encoding="utf-8")
+
+    result = run("simulate", file, "--compare", "random")
+
+    assert result.exit_code == 1
+    assert "no.csv: cannot read the trace" in result.stderr

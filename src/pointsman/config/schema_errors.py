@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import UnionType
-from typing import cast, get_args, get_origin
+from typing import TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -41,17 +41,27 @@ _MISSING_FIX: Mapping[KeyPath, str] = {
 }
 _PLACEHOLDERS: Mapping[KeyPath, object] = {("version",): 1, ("auth",): {"mode": "none"}}
 
+_File = TypeVar("_File", bound=BaseModel)
+
 
 def validate(document: Document) -> ConfigFile:
-    """Note every misfit and drop what misfits, until the rest is valid, so that it can be checked further."""
+    """A configuration, see `fitted`."""
+    return fitted(document, ConfigFile)
+
+
+def fitted(document: Document, schema: type[_File]) -> _File:
+    """Note every misfit and drop what misfits, until the rest is valid, so that it can be checked further.
+
+    Every key that the schema wants at the top has a placeholder, or there would be nothing to go on with.
+    """
     while True:
         try:
-            return ConfigFile.model_validate(document.data)
+            return schema.model_validate(document.data)
         except ValidationError as error:
             details = error.errors(include_url=False, include_input=False)
         faulty = [(_path(detail), detail) for detail in details]
         for path, detail in faulty:
-            document.add(path, *_text(document, path, detail))
+            document.add(path, *_text(document, path, detail, schema))
         for path, detail in faulty:
             _drop(document, path, is_missing=detail["type"] == "missing")
 
@@ -69,10 +79,10 @@ def _drop(document: Document, path: KeyPath, *, is_missing: bool) -> None:
         document.drop(path[:-1] if is_missing else path)
 
 
-def _text(document: Document, path: KeyPath, detail: ErrorDetails) -> tuple[str, str]:
+def _text(document: Document, path: KeyPath, detail: ErrorDetails, schema: type[BaseModel]) -> tuple[str, str]:
     match detail["type"]:
         case "extra_forbidden":
-            return _unknown_key(path)
+            return _unknown_key(path, schema)
         case "missing":
             fix = _MISSING_FIX.get(path[-1:], f"Add `{path[-1]}: ...`, see the documented example.")
             return "is missing", fix
@@ -107,16 +117,16 @@ def _not_a_choice(document: Document, path: KeyPath, expected: str) -> tuple[str
     return message, fix
 
 
-def _unknown_key(path: KeyPath) -> tuple[str, str]:
+def _unknown_key(path: KeyPath, schema: type[BaseModel]) -> tuple[str, str]:
     key = str(path[-1])
     if path[-2:-1] == ("timeouts",) and key in TimeoutsSection.model_fields:
         return f"{quoted(key)} limits the whole request, not one attempt", "Move it to the top-level `timeouts`."
-    return f"unknown key {quoted(key)}", nearest(key, _section_at(path[:-1]).model_fields)
+    return f"unknown key {quoted(key)}", nearest(key, _section_at(path[:-1], schema).model_fields)
 
 
-def _section_at(path: KeyPath) -> type[BaseModel]:
+def _section_at(path: KeyPath, schema: type[BaseModel]) -> type[BaseModel]:
     """The section that the schema has at `path`; callers name a path that has one."""
-    current: object = ConfigFile
+    current: object = schema
     for key in path:
         if get_origin(current) in (dict, list):
             current = get_args(current)[-1]
