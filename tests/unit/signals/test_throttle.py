@@ -94,7 +94,7 @@ def test_reading_changes_nothing() -> None:
 
 
 def test_attempt_that_takes_less_than_expected_takes_no_more_than_it_was_sent_with() -> None:
-    throttle = Throttle(NOW, Limits(max_tpm=100.5))
+    throttle = Throttle(NOW, Limits(max_tpm=101))
 
     ended(throttle, usage=Usage(input_tokens=1, output_tokens=1))
 
