@@ -145,6 +145,10 @@ class App:
         self._recorder.digest()
         self._decisions.close()
 
+    def hurry(self) -> None:
+        """What still runs gets no more time: it ends as at the end of the drain time."""
+        self._edge.hurry()
+
     @property
     def port(self) -> int:
         return self._edge.port
@@ -297,7 +301,7 @@ def _edge_limits(settings: Settings) -> EdgeLimits:
 async def serve(
     loaded: Loaded, *, on_ready: Callable[[App], None], duration_s: float | None = None, reloads: bool = True
 ) -> None:
-    """Run until a signal comes, or for `duration_s`; a second signal has its usual, sudden effect.
+    """Run until a signal comes, or for `duration_s`; a second signal ends the drain, a third one is sudden as usual.
 
     `reloads`: SIGHUP means another configuration. Else it ends the process, as when a terminal is closed.
     """
@@ -306,7 +310,7 @@ async def serve(
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _STOPPING:
-        loop.add_signal_handler(number, stopped.set)
+        loop.add_signal_handler(number, _on_stop, app, stopped, loop)
     if reloads:
         loop.add_signal_handler(signal.SIGHUP, app.reload)
     try:
@@ -316,10 +320,19 @@ async def serve(
             async with asyncio.timeout(duration_s):
                 await stopped.wait()
     finally:
-        for number in _STOPPING:
-            loop.remove_signal_handler(number)
+        stopped.set()
         log.info("stopping")
         await app.stop()
+        for number in _STOPPING:
+            loop.remove_signal_handler(number)
+
+
+def _on_stop(app: App, stopped: asyncio.Event, loop: asyncio.AbstractEventLoop) -> None:
+    if stopped.is_set():
+        app.hurry()
+        for number in _STOPPING:
+            loop.remove_signal_handler(number)
+    stopped.set()
 
 
 def new_loop() -> asyncio.AbstractEventLoop:

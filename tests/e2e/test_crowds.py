@@ -2,25 +2,18 @@
 
 import asyncio
 import socket
-import sys
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.processes import Child, free_ports, running
-from pointsman.app import new_loop
-from pointsman.testing import Answer, Chat, Events, FakeProvider, chat, keys
+from pointsman.testing import Events, chat, keys
 from pointsman.testing.wire import Wire, chat_request
+from tests.e2e.served import KIB, play, served
 from tests.integration.callers import ask, text_of
-from tests.integration.harness import write_configuration
 
-KIB = 1024
-FINE = Chat("fine")
 PROBE_S = 0.05  # p99
 HEAD_S = 10.0
 TICK_S = 1.0  # slack of deadlines, on a busy machine
@@ -29,51 +22,6 @@ AUTH = keys.section(keys.declaration("pm_good", name="good"))
 OWN = (("x-api-key", "pm_good"),)
 
 pytestmark = pytest.mark.slow
-
-
-class Served:
-    """A gateway in a process of its own, with one provider in ours."""
-
-    def __init__(self, process: Child, port: int, admin_port: int, provider: FakeProvider, log: Path) -> None:
-        self.process, self.provider, self._log = process, provider, log
-        self.base_url = f"http://127.0.0.1:{port}/v1"
-        self.admin_url = f"http://127.0.0.1:{admin_port}"
-
-    def rss_bytes(self) -> int:
-        (line,) = [line for line in self._proc("status").splitlines() if line.startswith("VmRSS:")]
-        return int(line.split()[1]) * KIB
-
-    def cpu_s(self) -> float:
-        user, system = self._proc("stat").rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) / 100  # ticks of the kernel's clock
-
-    def log_lines(self) -> int:
-        return len(self._log.read_bytes().splitlines())
-
-    def _proc(self, name: str) -> str:
-        return Path("/proc", str(self.process.pid), name).read_text(encoding="ascii")
-
-
-@asynccontextmanager
-async def served(
-    folder: Path, *, answer: Answer = FINE, files: int | None = None, **sections: Any
-) -> AsyncIterator[Served]:
-    """`files`: how many the gateway may have open."""
-    port, admin_port = free_ports(2)
-    listen = {"listen": f"127.0.0.1:{port}", "admin_listen": f"127.0.0.1:{admin_port}"}
-    file, log = folder / "pointsman.yaml", folder / "log"
-    server = {**listen, **sections.pop("server", {})}
-    async with FakeProvider(name="a", default=answer) as a:
-        write_configuration(file, a, server=server, **sections)
-        limit = "" if files is None else f"ulimit -n {files} && "
-        command = f'{limit}exec "{sys.executable}" -m pointsman serve --config "{file}" >"{log}" 2>&1'
-        with running("gateway", ["sh", "-c", command], port=port) as process:
-            yield Served(process, port, admin_port, a, log)
-
-
-def play(story: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    with asyncio.Runner(loop_factory=new_loop) as runner:
-        return runner.run(story())
 
 
 async def dial(base_url: str, count: int, addresses: int = 1) -> list[Wire]:

@@ -31,6 +31,7 @@ class EdgeServer:
         self.narrow_door = ProbesOnly(door)
         self.connections: set[EdgeConnection] = set()
         self.is_draining = False
+        self._is_hurried = False
         self.date_line = b""
         self._server: asyncio.Server | None = None
         self._next_look_at = 0.0
@@ -68,6 +69,7 @@ class EdgeServer:
         for connection in tuple(self.connections):
             connection.close_when_idle()
         await self._emptied(grace_s)
+        self._is_hurried = False
         for connection in tuple(self.connections):
             connection.interrupt()
         await self._emptied(1.0)  # an error event needs one turn of the loop, not a second
@@ -75,9 +77,13 @@ class EdgeServer:
             connection.abort()
         self.watchdog.unwatch(self)
 
+    def hurry(self) -> None:
+        """The drain time is over now."""
+        self._is_hurried = True
+
     async def _emptied(self, within_s: float) -> None:
         end = time.monotonic() + within_s
-        while self.connections and time.monotonic() < end:
+        while self.connections and not self._is_hurried and time.monotonic() < end:
             await asyncio.sleep(0.02)
 
 
