@@ -50,6 +50,10 @@ class Child:
                 raise ProcessError(f"{self.name} is not ready after {_READY_TIMEOUT_S:g} s{self._last_words()}")
             time.sleep(_POLL_INTERVAL_S)
 
+    def send(self, number: int) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
+
     def wait(self, within_s: float) -> int:
         """The status it ends with. Raises TimeoutExpired if it does not end."""
         return self._process.wait(within_s)

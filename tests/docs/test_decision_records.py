@@ -211,7 +211,7 @@ def details_of_the_proxy() -> set[str]:
 def _literals(call: ast.Call) -> Iterator[str]:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     places: list[ast.expr] = [keyword.value for keyword in call.keywords if keyword.arg == "fault"]
-    if name in {"Fault", "_fault"}:
+    if name in {"Fault", "_told_fault"}:
         places += call.args[1:2]
     if name in {"abandoned", "gone"}:
         places += [*call.args]

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.processes import Child, free_ports, running
 from tests.e2e.engine.engine import Engine
-from tests.integration.harness import read_records, write_configuration
+from tests.integration.harness import no_secret_shows, read_records, write_configuration
 
 
 class Gateway:
@@ -45,3 +45,4 @@ def serve(
     command = [sys.executable, "-m", "pointsman", "serve", "--config", str(file)]
     with running("gateway", command, port=port) as process:
         yield Gateway(process, port, folder)
+    no_secret_shows(folder)

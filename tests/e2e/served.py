@@ -10,7 +10,8 @@ from typing import Any
 from benchmarks.processes import Child, free_ports, running
 from pointsman.app import new_loop
 from pointsman.testing import Answer, Chat, FakeProvider
-from tests.integration.harness import read_records, write_configuration
+from pointsman.testing.provider import AnswerFor
+from tests.integration.harness import DECISIONS_FILE, no_secret_shows, read_records, write_configuration
 
 KIB = 1024
 FINE = Chat("fine")
@@ -39,6 +40,14 @@ class Served:
     def log_lines(self) -> int:
         return len(self.log().splitlines())
 
+    def command_line(self) -> bytes:
+        """As every other user of the machine may read it."""
+        return self._proc("cmdline").encode()
+
+    def lines(self) -> bytes:
+        """The decision records that have been written, as they are."""
+        return (self.file.parent / DECISIONS_FILE).read_bytes()
+
     def records(self) -> list[dict[str, Any]]:
         """The decision records that have been written."""
         return read_records(self.file.parent)
@@ -53,19 +62,25 @@ class Served:
 
 @asynccontextmanager
 async def served(
-    folder: Path, *, answer: Answer = FINE, files: int | None = None, **sections: Any
+    folder: Path,
+    *,
+    answer: Answer = FINE,
+    answer_for: AnswerFor | None = None,
+    files: int | None = None,
+    **sections: Any,
 ) -> AsyncIterator[Served]:
     """`files`: how many the gateway may have open."""
     port, admin_port = free_ports(2)
     listen = {"listen": f"127.0.0.1:{port}", "admin_listen": f"127.0.0.1:{admin_port}"}
     file = folder / "pointsman.yaml"
     server = {**listen, **sections.pop("server", {})}
-    async with FakeProvider(name="a", default=answer) as a:
+    async with FakeProvider(name="a", default=answer, answer_for=answer_for) as a:
         write_configuration(file, a, server=server, **sections)
         limit = "" if files is None else f"ulimit -n {files} && "
         command = f'{limit}exec "{sys.executable}" -m pointsman serve --config "{file}" >"{log_of(file)}" 2>&1'
         with running("gateway", ["sh", "-c", command], port=port) as process:
             yield Served(process, port, admin_port, a, file)
+        no_secret_shows(folder, log=log_of(file).read_bytes())
 
 
 def log_of(file: Path) -> Path:

@@ -1,7 +1,6 @@
 """Signals to a process that serves: answers in time are whole, the others end honestly, and every record is written."""
 
 import asyncio
-import os
 import signal
 import time
 from collections.abc import Sequence
@@ -46,7 +45,7 @@ async def end_of(gateway: Served, wires: Sequence[Wire], *, numbers: Sequence[in
     """Send the signals, and see everything end."""
     began = time.monotonic()
     for number in numbers:
-        os.kill(gateway.process.pid, number)
+        gateway.process.send(number)
         await readiness(gateway, 503)
     replies = [await wire.reply(patience_s) for wire in wires]
     for wire in wires:
@@ -113,7 +112,7 @@ def test_an_answer_that_begins_while_the_process_stops_says_that_the_connection_
         ):
             wire.send(chat_request("chat"))
             await gateway.provider.until(lambda: len(gateway.provider.log) == 1)
-            os.kill(gateway.process.pid, signal.SIGTERM)
+            gateway.process.send(signal.SIGTERM)
             return await wire.reply()
 
     reply = play(story)

@@ -14,6 +14,7 @@ from msgspec import Struct
 from pointsman.app import App
 from pointsman.config.load import load
 from pointsman.testing import FakeProvider
+from tests.canaries import PROVIDER_KEY, leaks
 
 PATIENCE_S = 5.0  # after this a test fails instead of hanging
 POLL_S = 0.005
@@ -166,6 +167,7 @@ async def run_gateway(
     try:
         yield gateway
         await gateway.stop()
+        no_secret_shows(folder, metrics=gateway.metrics().encode())
     finally:
         await gateway.abandon()
 
@@ -178,7 +180,10 @@ def write_configuration(
     server: Mapping[str, object] | None = None,
     **sections: object,
 ) -> Mapping[str, object]:
-    """Write the configuration of a gateway in front of `providers`; its decision records go into the same folder."""
+    """Write the configuration of a gateway in front of `providers`; its decision records go into the same folder.
+
+    Each provider has a key that must never show: see `no_secret_shows`.
+    """
     fields = provider_fields or {}
     document: Mapping[str, object] = {
         "version": 1,
@@ -186,7 +191,8 @@ def write_configuration(
         "server": {"listen": "127.0.0.1:0", "admin_listen": "127.0.0.1:0", **(server or {})},
         "records": {"decisions": {"path": str(path.parent / DECISIONS_FILE)}},
         "providers": {
-            each.name: {"kind": "vllm", "base_url": each.base_url, **fields.get(each.name, {})} for each in providers
+            each.name: {"kind": "vllm", "base_url": each.base_url, "api_key": PROVIDER_KEY, **fields.get(each.name, {})}
+            for each in providers
         },
         "models": groups or {"chat": group(*providers)},
         **sections,
@@ -198,6 +204,13 @@ def write_configuration(
 def read_records(folder: Path) -> list[dict[str, Any]]:
     """All decision records that a gateway has left in its folder."""
     return [msgspec.json.decode(line) for line in (folder / DECISIONS_FILE).read_bytes().splitlines()]
+
+
+def no_secret_shows(folder: Path, **written: bytes) -> None:
+    """A standing oracle: nothing of what is planted is in the records, or in anything else that was written."""
+    records = folder / DECISIONS_FILE
+    found = leaks({"records": records.read_bytes() if records.exists() else b"", **written})
+    assert found == []
 
 
 def group(*providers: FakeProvider | At, strategy: str = "failover", **fields: object) -> dict[str, object]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pointsman.testing import Chat, Events, Json, Raw, chat, stream_of
 from pointsman.testing.script import EVENT_STREAM_HEADERS, LAST_CHUNK, chunk, head
 from pointsman.testing.wire import post
+from tests.canaries import PROVIDER_KEY
 from tests.integration.callers import DONE
 from tests.integration.world import World, pieces
 
@@ -147,8 +148,9 @@ def test_of_the_callers_headers_no_credential_and_no_cookie_goes_on(world: World
 
     world.exchange(post(PATH, b'{"model":"chat"}', headers), Json(200, chat.completion("ok", to=chat.NOTHING_SPECIAL)))
 
-    names = {name.lower() for name, _ in world.a.log[-1].headers}
-    assert names == {b"host", b"content-type", b"accept", b"accept-encoding", b"content-length", b"openai-beta"}
+    received = {name.lower(): value for name, value in world.a.log[-1].headers}
+    assert received.pop(b"authorization") == f"Bearer {PROVIDER_KEY}".encode()
+    assert set(received) == {b"host", b"content-type", b"accept", b"accept-encoding", b"content-length", b"openai-beta"}
 
 
 HOP_BY_HOP = (

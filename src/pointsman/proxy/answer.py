@@ -5,11 +5,13 @@ import asyncio
 from pointsman.dialects.codec import Codec
 from pointsman.domain.outcome import Outcome, OutcomeClass, ProviderError, ToldLimit, Usage
 from pointsman.domain.ports import Clock
+from pointsman.domain.target import Provider
 from pointsman.domain.value import Value
 from pointsman.http1.client import WireFailure, WireFault
 from pointsman.http1.limits import UpstreamLimits
 from pointsman.http1.reply import ReadFlow
 from pointsman.http1.response_head import ResponseHead
+from pointsman.proxy.scrub import without_secrets
 from pointsman.routing import limit_headers
 from pointsman.routing.outcomes import Verdict, verdict, verdict_in_band
 from pointsman.routing.retry_after import retry_after_s
@@ -35,8 +37,10 @@ class BaseAnswer:
     done: "asyncio.Future[WireFailure | None]"  # from bind on
     kept: tuple[str, ...] = ()  # keys of what the provider keeps, for later requests to build on
 
-    def __init__(self, codec: Codec, limits: UpstreamLimits, clock: Clock, lease: Lease | None = None) -> None:
-        self.codec, self.limits, self._clock, self._lease = codec, limits, clock, lease
+    def __init__(
+        self, codec: Codec, limits: UpstreamLimits, clock: Clock, provider: Provider, lease: Lease | None = None
+    ) -> None:
+        self.codec, self.limits, self._clock, self._provider, self._lease = codec, limits, clock, provider, lease
         self._began_at = clock.now()
         self.has_content = False
         self.head: ResponseHead | None = None
@@ -79,7 +83,14 @@ class BaseAnswer:
         """The fault of an answer whose status is not 200."""
         status = self.status or 0
         error = self.codec.read_error(status, b"".join(self._parts))
-        return _fault(verdict(status, error), f"status_{status}", error)
+        return self._told_fault(verdict(status, error), f"status_{status}", error)
+
+    def _in_band(self, error: ProviderError) -> Fault:
+        """The fault of an answer with status 200 that says itself that it is none."""
+        return self._told_fault(verdict_in_band(error), "in_band_error", error)
+
+    def _told_fault(self, found: Verdict, detail: str, error: ProviderError) -> Fault:
+        return Fault(found.outcome_class, detail, without_secrets(error, self._provider), found.confirmed)
 
     def _outcome(self, fault: Fault | None, *, committed: bool) -> Outcome:
         now = self._clock.now()
@@ -118,12 +129,3 @@ class BaseAnswer:
 
 def wire_fault(failure: WireFailure) -> Fault:
     return Fault(CLASS_BY_FAULT[failure.fault], failure.fault.value)
-
-
-def in_band_fault(error: ProviderError) -> Fault:
-    """An error inside a 200, before any content."""
-    return _fault(verdict_in_band(error), "in_band_error", error)
-
-
-def _fault(found: Verdict, detail: str, error: ProviderError) -> Fault:
-    return Fault(found.outcome_class, detail, error, found.confirmed)

@@ -9,7 +9,7 @@ from pointsman.dialects.sse import SseEvent
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.ports import Clock
 from pointsman.domain.request import RequestFacts
-from pointsman.domain.target import Terminator
+from pointsman.domain.target import Provider
 from pointsman.http1.client import WireFailure
 from pointsman.http1.limits import UpstreamLimits
 from pointsman.http1.reply import Reply
@@ -23,9 +23,15 @@ class BridgedUnary(UnaryAnswer):
     """Judged in the dialect of the target, then carried into the caller's."""
 
     def __init__(
-        self, bridge: Bridge, around: Surroundings, limits: UpstreamLimits, clock: Clock, lease: Lease
+        self,
+        bridge: Bridge,
+        around: Surroundings,
+        limits: UpstreamLimits,
+        clock: Clock,
+        provider: Provider,
+        lease: Lease,
     ) -> None:
-        super().__init__(bridge.codec, limits, clock, lease)
+        super().__init__(bridge.codec, limits, clock, provider, lease)
         self._bridge, self._around = bridge, around
 
     def conclude(self, failure: WireFailure | None) -> Outcome:
@@ -44,9 +50,9 @@ class BridgedStream(StreamAnswer):
 
     def __init__(
         self, bridge: Bridge, around: Surroundings, codec: Codec, limits: UpstreamLimits, clock: Clock, reply: Reply,
-        head: Callable[[], bytes], facts: RequestFacts, terminator: Terminator, lease: Lease,
+        head: Callable[[], bytes], facts: RequestFacts, provider: Provider, lease: Lease,
     ) -> None:  # fmt: skip
-        super().__init__(codec, limits, clock, reply, head, facts, terminator, lease)
+        super().__init__(codec, limits, clock, reply, head, facts, provider, lease)
         self._bridge_decoder = bridge.decoder(limits.event_bytes, around, is_lenient=self._is_lenient)
         self._decoder = self._bridge_decoder
 

@@ -52,10 +52,10 @@ class Call:
         provider = self._exchange.ask.snapshot.providers[target.provider]
         if facts.stream:
             answer: UnaryAnswer | StreamAnswer = StreamAnswer(
-                codec, parts.limits, parts.clock, self._reply, self._stream_head, facts, provider.terminator, lease
+                codec, parts.limits, parts.clock, self._reply, self._stream_head, facts, provider, lease
             )
         else:
-            answer = UnaryAnswer(codec, parts.limits, parts.clock, lease)
+            answer = UnaryAnswer(codec, parts.limits, parts.clock, provider, lease)
         self.answer = answer
         body = codec.write_request(self._parsed, target.upstream_model)
         headers = self._request.head.headers
@@ -72,10 +72,10 @@ class Call:
         if facts.stream:
             answer: UnaryAnswer | StreamAnswer = BridgedStream(
                 bridge, around, self._codec, parts.limits, parts.clock, self._reply, self._stream_head, facts,
-                provider.terminator, lease,
+                provider, lease,
             )  # fmt: skip
         else:
-            answer = BridgedUnary(bridge, around, parts.limits, parts.clock, lease)
+            answer = BridgedUnary(bridge, around, parts.limits, parts.clock, provider, lease)
         self.answer, self._dropped = answer, _dropped(self._exchange.ask.demands, bridge.codec.dialect)
         body = bridge.write_request(parsed, target.upstream_model, target.traits.max_output_tokens)
         headers = self._request.head.headers

@@ -94,7 +94,7 @@ class CountHandler:
             CODEC.dialect not in target.dialects or not provider.counts_tokens or pick.mode is DecisionMode.PROBE
         ):  # a probe is for a request that counts
             return None
-        answer = UnaryAnswer(CODEC, parts.limits, parts.clock)
+        answer = UnaryAnswer(CODEC, parts.limits, parts.clock, provider)
         body = CODEC.write_request(parsed, target.upstream_model)
         headers = request.head.headers
         message = upstream_request.build(provider, PATH, body, False, headers, CODEC.passed_on)

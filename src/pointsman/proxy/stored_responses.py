@@ -71,7 +71,7 @@ class StoredResponses:
     async def _asked(self, wish: _Wish, holder: Holder, provider: Provider) -> bytes:
         """What the provider says, as it came. Raises GatewayError."""
         parts, timeouts = self._parts, provider.timeouts
-        answer = UnaryAnswer(CODEC, parts.limits, parts.clock)
+        answer = UnaryAnswer(CODEC, parts.limits, parts.clock, provider)
         limits = AttemptLimits(timeouts.connect_s, timeouts.first_content_s, timeouts.idle_s)
         message = upstream_request.without_body(provider, wish.method, wish.target)
         failure = await parts.upstream.send(provider, message, answer, limits, parts.clock.now() + timeouts.total_s)

@@ -13,12 +13,12 @@ from pointsman.domain.errors import ErrorKind, GatewayError, ProviderFaultError
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.domain.ports import Clock
 from pointsman.domain.request import RequestFacts
-from pointsman.domain.target import Terminator
+from pointsman.domain.target import Provider, Terminator
 from pointsman.http1.client import WireFailure, WireFault
 from pointsman.http1.limits import UpstreamLimits
 from pointsman.http1.reply import ReadFlow, Reply
 from pointsman.http1.response_head import ResponseHead
-from pointsman.proxy.answer import OK, BaseAnswer, Fault, in_band_fault, wire_fault
+from pointsman.proxy.answer import OK, BaseAnswer, Fault, wire_fault
 from pointsman.signals.target_state import Lease
 
 
@@ -33,13 +33,13 @@ class StreamAnswer(BaseAnswer):
         reply: Reply,
         head: Callable[[], bytes],
         facts: RequestFacts,
-        terminator: Terminator,
+        provider: Provider,
         lease: Lease,
     ) -> None:
-        super().__init__(codec, limits, clock, lease)
+        super().__init__(codec, limits, clock, provider, lease)
         self._waited = lease
         self._reply, self._head, self._wants_usage = reply, head, facts.wants_usage
-        self._is_lenient = terminator is Terminator.LENIENT
+        self._is_lenient = provider.terminator is Terminator.LENIENT
         self._decoder = codec.decoder(limits.event_bytes)
         self._flow: ReadFlow | None = None
         self._is_stream = False
@@ -112,7 +112,7 @@ class StreamAnswer(BaseAnswer):
             self.usage = facts.usage if self.usage is None else self.codec.usage_after(self.usage, facts.usage)
         self._finish_reason = facts.finish_reason or self._finish_reason
         if facts.error is not None:
-            self._break(in_band_fault(facts.error))
+            self._break(self._in_band(facts.error))
             return False
         if facts.kept:
             self.kept = facts.kept

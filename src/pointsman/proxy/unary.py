@@ -4,7 +4,7 @@ from pointsman.dialects.codec import AnswerFacts
 from pointsman.domain.outcome import Outcome, OutcomeClass
 from pointsman.http1.client import WireFailure
 from pointsman.http1.response_head import ResponseHead
-from pointsman.proxy.answer import OK, BaseAnswer, Fault, in_band_fault, wire_fault
+from pointsman.proxy.answer import OK, BaseAnswer, Fault, wire_fault
 
 
 class UnaryAnswer(BaseAnswer):
@@ -27,12 +27,11 @@ class UnaryAnswer(BaseAnswer):
         self._ttft_s = self._clock.now() - self._began_at
         facts = self.codec.read_answer(self.body)
         self.usage, self.kept = facts.usage, facts.kept
-        return self._outcome(_fault_of(facts, self.head), committed=False)
+        return self._outcome(self._fault_of(facts, self.head), committed=False)
 
-
-def _fault_of(facts: AnswerFacts, head: ResponseHead) -> Fault | None:
-    if facts.error is not None:
-        return in_band_fault(facts.error)
-    if facts.fault is None:
-        return None
-    return Fault(OutcomeClass.BAD_PAYLOAD, "encoded" if head.is_encoded else facts.fault)
+    def _fault_of(self, facts: AnswerFacts, head: ResponseHead) -> Fault | None:
+        if facts.error is not None:
+            return self._in_band(facts.error)
+        if facts.fault is None:
+            return None
+        return Fault(OutcomeClass.BAD_PAYLOAD, "encoded" if head.is_encoded else facts.fault)

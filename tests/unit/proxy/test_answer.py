@@ -18,7 +18,7 @@ TOLD = (ToldLimit(LimitedUnit.REQUESTS, 0.0, 30.0),)
 
 
 def answered(lease: Lease | None, clock: FakeClock, status: int = 200, body: bytes = CHAT) -> Outcome:
-    answer = UnaryAnswer(OpenAIChat(), UpstreamLimits(), clock, lease)
+    answer = UnaryAnswer(OpenAIChat(), UpstreamLimits(), clock, builders.provider("a"), lease)
     answer.on_head(ResponseHead(status, HeaderBlock(NOTHING_LEFT)))
     answer.on_data(body)
     return answer.conclude(None)

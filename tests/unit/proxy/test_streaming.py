@@ -6,7 +6,6 @@ from msgspec import structs
 from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.outcome import OutcomeClass
 from pointsman.domain.request import Dialect
-from pointsman.domain.target import Terminator
 from pointsman.http1.header_block import HeaderBlock
 from pointsman.http1.limits import UpstreamLimits
 from pointsman.http1.reply import Reply
@@ -46,7 +45,7 @@ def test_stream_above_its_limit_ends_with_an_error(events: int, *, is_too_long: 
     lease = Lease(TargetState(), "alice", 0.0, None, is_probe=False)
     codec, limits = DIALECTS[Dialect.OPENAI_CHAT], UpstreamLimits(stream_bytes=4 * len(EVENT))
     reply = Reply(sink, sink, True)
-    answer = StreamAnswer(codec, limits, FakeClock(), reply, lambda: b"", facts, Terminator.STRICT, lease)
+    answer = StreamAnswer(codec, limits, FakeClock(), reply, lambda: b"", facts, builders.provider("a"), lease)
     loop = asyncio.new_event_loop()
     done = loop.create_future()
     loop.close()
