@@ -62,7 +62,7 @@ class App:
         self._clock = clock or SystemClock()
         self._started_at = self._clock.now()
         self._rng = rng or random.Random()  # noqa: S311  # spreads load; guards nothing
-        self.live = Live(loaded.snapshot)
+        self.live = Live(loaded.snapshot, settings.body_limit_bytes)
         self.board = SignalBoard(self._rng)
         self.metrics = Metrics()
         self._decisions = DecisionLog(settings.decisions_path, settings.decisions_max_bytes)
@@ -166,6 +166,7 @@ class App:
     def adopt(self, settings: Settings) -> None:
         """Part of `reload.Parts`: all settings but those that `NEEDS_RESTART` names."""
         self._edge.limits = _edge_limits(settings)  # of connections from now on
+        self.live.body_limit_bytes = settings.body_limit_bytes
         self._recorder.logs_requests = settings.log_requests
         self._decisions.max_bytes = settings.decisions_max_bytes
         self._recent.max_rows = settings.decisions_max_rows

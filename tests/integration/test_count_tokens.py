@@ -120,7 +120,7 @@ def test_what_is_wrong_with_the_request_is_said_by_the_provider(world: World) ->
     [
         (messages_request("chta", path=PATH), 404, "not_found_error"),
         (messages_request("", path=PATH), 400, "invalid_request_error"),
-        (messages_request("chat", path=PATH, headers=(("content-encoding", "gzip"),)), 415, "invalid_request_error"),
+        (messages_request("chat", path=PATH, headers=(("content-encoding", "br"),)), 415, "invalid_request_error"),
         (b"GET /v1/messages/count_tokens HTTP/1.1\r\nhost: test\r\n\r\n", 405, "invalid_request_error"),
     ],
 )

@@ -305,7 +305,7 @@ MISTAKES = {
     "wrong_path_with_a_version": (sent(b"{}", "/v1/complete", *VERSION), 404, "not_found_error", "/v1/messages, "),
     "wrong_method": (got(PATH), 405, "invalid_request_error", "POST"),
     "too_large": (sent(b'{"model":"chat","x":"%b"}' % (b"x" * (1 << 21))), 413, "request_too_large", "2097152 bytes"),
-    "compressed": (sent(b"x", PATH, ("content-encoding", "gzip")), 415, "invalid_request_error", "gzip"),
+    "compressed": (sent(b"x", PATH, ("content-encoding", "br")), 415, "invalid_request_error", "gzip"),
 }
 
 

@@ -1,6 +1,7 @@
 """Mistakes that a newcomer makes, as HTTP shows them: the right status, a code, and a sentence that helps."""
 
 import gzip
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -41,7 +42,7 @@ def get(path: str, method: str = "GET") -> bytes:
     return f"{method} {path} HTTP/1.1\r\nhost: test\r\nx-request-id: mine-1\r\n\r\n".encode()
 
 
-GZIP = ("content-encoding", "gzip")
+GZIP, BROTLI = ("content-encoding", "gzip"), ("content-encoding", "br")
 MISTAKES = {
     "bad_json": Mistake(sent(b'{"model": "chat",'), 400, "invalid_request", "not valid JSON"),
     "no_body": Mistake(sent(b""), 400, "invalid_request", "JSON"),
@@ -62,7 +63,12 @@ MISTAKES = {
     "wrong_method": Mistake(get(PATH), 405, "method_not_allowed", "POST"),
     "delete_of_models": Mistake(get("/v1/models", "DELETE"), 405, "method_not_allowed", "GET"),
     "too_large": Mistake(sent(body(model="chat", pad="x" * 4096)), 413, "request_too_large", "4096 bytes"),
-    "gzip": Mistake(sent(gzip.compress(body(model="chat")), PATH, GZIP), 415, "unsupported_encoding", "gzip"),
+    "brotli": Mistake(
+        sent(body(model="chat"), PATH, BROTLI), 415, "unsupported_encoding", "gzip or deflate, not as 'br'"
+    ),
+    "not_gzip": Mistake(sent(body(model="chat"), PATH, GZIP), 400, "invalid_request", "not valid gzip"),
+    "half_of_gzip": Mistake(sent(gzip.compress(body())[:-9], PATH, GZIP), 400, "invalid_request", "ends too early"),
+    "bomb": Mistake(sent(gzip.compress(body(pad="x" * 4096)), PATH, GZIP), 413, "request_too_large", "4096 bytes"),
 }
 
 
@@ -120,6 +126,23 @@ def test_a_missing_or_doubled_prefix_is_served_all_the_same(world: World, path: 
     reply = world.exchange(chat_request("chat", path=path))
 
     assert reply.status == 200
+
+
+@pytest.mark.case("I18")
+@pytest.mark.parametrize("path", [PATH, "/v1/messages", "/v1/messages/count_tokens"])
+def test_a_compressed_body_reaches_the_provider_as_the_plain_one_does(world: World, path: str) -> None:
+    raw, already = body(model="chat", max_tokens=9), len(world.a.log)
+
+    statuses = [
+        world.exchange(post(path, raw)).status,
+        world.exchange(post(path, gzip.compress(raw), (GZIP,))).status,
+        world.exchange(post(path, zlib.compress(raw), (("content-encoding", "deflate"),))).status,
+    ]
+
+    asked = world.a.log[already:]
+    assert statuses == [200] * 3
+    assert len({request.body for request in asked}) <= 1
+    assert all(request.header("content-encoding") is None for request in asked)
 
 
 @pytest.mark.case("I4")

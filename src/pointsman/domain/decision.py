@@ -144,6 +144,7 @@ class FinishReason(StrEnum):
     UPSTREAM_MISCONFIGURED = "upstream_misconfigured"
     INVALID_REQUEST = "invalid_request"
     UNSUPPORTED_ENCODING = "unsupported_encoding"
+    REQUEST_TOO_LARGE = "request_too_large"
     MODEL_NOT_FOUND = "model_not_found"
     PERMISSION_DENIED = "permission_denied"
 

@@ -24,7 +24,8 @@ from pointsman.http1.limits import AttemptLimits
 from pointsman.http1.reply import Reply
 from pointsman.proxy import closer, reply_headers
 from pointsman.proxy.answer import OK
-from pointsman.proxy.handler import nested_too_deeply, plain_body, request_id_of, stopping
+from pointsman.proxy.codings import decoded
+from pointsman.proxy.handler import nested_too_deeply, request_id_of, stopping
 from pointsman.proxy.parts import Parts
 from pointsman.proxy.unary import UnaryAnswer
 from pointsman.routing import resolve, retry
@@ -55,7 +56,10 @@ class CountHandler:
         snapshot, request_id = self._parts.live.snapshot, request_id_of(request.head)
         shows_details = snapshot.tells(caller, is_local=request.is_local)
         try:
-            parsed = CODEC.read_request(plain_body(request))
+            body, coding = request.body, request.head.headers.get(b"content-encoding")
+            if coding is not None:
+                body = await decoded(body, coding, self._parts.live.body_limit_bytes)
+            parsed = CODEC.read_request(body)
             ask = Ask(request_id, caller, parsed.facts, snapshot)
             headers, body = await self._counted(request, ask, parsed, shows_details=shows_details)
             reply.send(OK, headers, body)

@@ -16,6 +16,7 @@ from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
 from pointsman.proxy import closer, explain_header, reply_headers
 from pointsman.proxy.call import Call
+from pointsman.proxy.codings import decoded
 from pointsman.proxy.driver import drive
 from pointsman.proxy.parts import Parts
 from pointsman.proxy.recorder import CALLER_GONE_STATUS, Ended
@@ -44,7 +45,10 @@ class ModelHandler:
         exchange: Exchange | None = None
         call: Call | None = None
         try:
-            parsed = codec.read_request(plain_body(request))
+            body, coding = request.body, request.head.headers.get(b"content-encoding")
+            if coding is not None:
+                body = await decoded(body, coding, parts.live.body_limit_bytes)
+            parsed = codec.read_request(body)
             facts = parsed.facts
             bound_to = parts.holders.find(caller.name, parsed.builds_on) if parsed.builds_on else None
             ask = Ask(request_id, caller, facts, snapshot, bound_to)
@@ -89,16 +93,6 @@ class ModelHandler:
         else:
             headers = reply_headers.error_lines(request_id, error, shows_details=shows_details)
             reply.send(self._codec.status_of(error), headers, self._codec.write_error(error, request_id))
-
-
-def plain_body(request: Request) -> bytes:
-    """The body, which must not be compressed. Raises GatewayError (415)."""
-    coding = request.head.headers.get(b"content-encoding")
-    if coding is not None and coding.lower() != b"identity":
-        named = coding.decode("latin-1")[:40]
-        text = f"Request bodies are taken uncompressed only, not as '{named}'; leave out Content-Encoding."
-        raise GatewayError(ErrorKind.UNSUPPORTED_ENCODING, text)
-    return request.body
 
 
 def stopping() -> GatewayError:
