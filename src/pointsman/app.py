@@ -29,7 +29,7 @@ from pointsman.http1.pool import ConnectionPool
 from pointsman.http1.resolver import Resolver
 from pointsman.http1.server import EdgeServer
 from pointsman.observability.decision_log import DecisionLog
-from pointsman.observability.logging import set_level
+from pointsman.observability.logging import flood, set_level
 from pointsman.observability.metrics import BREAKER_VALUE, Metrics, Sample
 from pointsman.observability.recent import RecentDecisions
 from pointsman.proxy import count_tokens
@@ -214,6 +214,8 @@ class App:
         gauge("connections", "Connections of callers.", (), lambda: [((), float(len(self._edge.connections)))])
         gauge("config_version", "Version of the configuration that is live.", (), self._config_version)
         gauge("records_dropped", "Decision records that were lost.", (), lambda: [((), float(self._decisions.dropped))])
+        text = "Log lines that were left out because their cause had too many."
+        self.metrics.live_counter("log_lines_left_out", text, (), lambda: [((), float(flood.dropped))])
         gauge("build_info", "Always 1.", ("version",), lambda: [((__version__,), 1.0)])
 
     def _targets(self) -> Iterator[Target]:

@@ -5,6 +5,10 @@ import logging
 import sys
 import time
 
+from pointsman.observability.flood import FloodGate
+
+flood = FloodGate(time.monotonic)  # one for the process, as its handlers are
+
 
 class JsonFormatter(logging.Formatter):
     """`time`, `level`, `logger`, `message`, and whatever `extra` fields the call gave under `fields`."""
@@ -26,6 +30,7 @@ def configure(level: str) -> None:
     """Send everything of this process to stdout as JSON, from `level` on."""
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(JsonFormatter())
+    handler.addFilter(flood)
     logging.basicConfig(handlers=[handler], force=True)
     set_level(level)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)  # its start and stop are ours to report

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pointsman.observability.logging import JsonFormatter, configure
+from pointsman.observability.logging import JsonFormatter, configure, flood
 
 
 def formatted(message: str, *args: object, **attributes: object) -> dict[str, Any]:
@@ -66,3 +66,18 @@ def test_everything_from_the_level_on_goes_to_stdout(root: logging.Logger, capsy
     root.warning("seen")
 
     assert [json.loads(line)["message"] for line in capsys.readouterr().out.splitlines()] == ["seen"]
+
+
+@pytest.mark.case("T77")
+def test_a_flood_of_equal_faults_does_not_fill_the_log(
+    root: logging.Logger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure("warning")
+    before = flood.dropped
+
+    for number in range(1_000):
+        root.error("a flood of %d", number)
+
+    written = len(capsys.readouterr().out.splitlines())
+    assert 10 <= written <= 40
+    assert written + flood.dropped - before == 1_000
