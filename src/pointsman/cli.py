@@ -22,6 +22,8 @@ app = typer.Typer(
 
 keys = typer.Typer(no_args_is_help=True, help="Keys of callers.")
 app.add_typer(keys, name="keys")
+config_commands = typer.Typer(no_args_is_help=True, help="The configuration.")
+app.add_typer(config_commands, name="config")
 
 _DEMO_MAX_PORT = 65534  # the admin listener needs the one after it
 _TOKEN_VARIABLE = "POINTSMAN_ADMIN_TOKEN"  # noqa: S105  # not an option: arguments are seen by every process
@@ -79,6 +81,42 @@ def check(file: Annotated[Path, typer.Argument(help="The configuration file.")] 
     for note in (*loaded.notes, *loaded.price_notes):
         typer.echo(note)
     typer.echo(f"{file}: ok")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of the configuration file, for editors that check and complete what is typed."""
+    import json  # noqa: PLC0415
+
+    from pointsman.config import json_schema  # noqa: PLC0415
+
+    typer.echo(json.dumps(json_schema.schema(), indent=2))
+
+
+@config_commands.command()
+def show(
+    *,
+    origin: Annotated[bool, typer.Option("--origin", help="Say of each value where it comes from.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a list of objects with key, value and origin.")
+    ] = False,
+    config: Config = Path("pointsman.yaml"),
+) -> None:
+    """Print every key with the value that holds; secrets are hidden. Exit code 0 or 1."""
+    import msgspec  # noqa: PLC0415
+
+    from pointsman.config.effective import effective  # noqa: PLC0415
+    from pointsman.config.problems import ConfigError  # noqa: PLC0415
+
+    try:
+        found = effective(config, os.environ)
+    except ConfigError as error:
+        _fail(str(error))
+    if as_json:
+        typer.echo(msgspec.json.encode(found).decode())
+        return
+    for each in found:
+        typer.echo(f"{each.key}: {msgspec.json.encode(each.value).decode()}{f'  # {each.origin}' if origin else ''}")
 
 
 def _duration_s(text: str) -> float:

@@ -37,6 +37,11 @@ def is_secret(path: KeyPath) -> bool:
             return False
 
 
+def variables_in(text: str) -> tuple[str, ...]:
+    """The names of the variables that a text of the file refers to."""
+    return tuple(match[1] for match in _REFERENCE.finditer(text) if match[1] is not None)
+
+
 def resolve(document: Document, environ: Mapping[str, str]) -> None:
     """Replace every reference of the file; what cannot be replaced is noted and dropped."""
     for path, text in list(_texts(document.data, ())):

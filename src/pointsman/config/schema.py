@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from pointsman.config import settings, values
 from pointsman.config.scalars import reread
@@ -43,11 +43,13 @@ _MIN_USD_PER_SECOND = 1e-6
 _MAX_SECONDS_WORTH = 1_000  # a second worth a thousand requests: beyond, prices are noise
 _MIN_EPS = 0.001  # estimates are not that sure, and all traffic would jump at once
 
-Duration = Annotated[float, BeforeValidator(values.duration_s)]
-Size = Annotated[int, BeforeValidator(values.size_bytes)]
-ListenAddress = Annotated[settings.Address, PlainValidator(values.address)]
+Duration = Annotated[float, BeforeValidator(values.duration_s), WithJsonSchema(values.DURATION_SHAPE)]
+Size = Annotated[int, BeforeValidator(values.size_bytes), WithJsonSchema(values.SIZE_SHAPE)]
+ListenAddress = Annotated[settings.Address, PlainValidator(values.address), WithJsonSchema(values.TEXT_SHAPE)]
 Flag = Annotated[bool, BeforeValidator(reread)]
-Version = Annotated[int, BeforeValidator(reread), AfterValidator(values.version)]
+Version = Annotated[
+    int, BeforeValidator(reread), AfterValidator(values.version), WithJsonSchema({"const": values.FORMAT_VERSION})
+]
 Weight = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_WEIGHT), BeforeValidator(reread)]
 Requests = Annotated[float, Field(allow_inf_nan=False, ge=0, le=_MAX_BUDGET), BeforeValidator(reread)]
 Ratio = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1), BeforeValidator(reread)]
@@ -65,7 +67,7 @@ OptionalRate = Annotated[
     Annotated[float, Field(allow_inf_nan=False, ge=_MIN_RATE, le=_MAX_COUNT)] | None, BeforeValidator(reread)
 ]
 Tokens = Annotated[int, Field(ge=1, le=_MAX_TOKENS), BeforeValidator(reread)]
-Url = Annotated[values.BaseUrl, PlainValidator(values.base_url)]
+Url = Annotated[values.BaseUrl, PlainValidator(values.base_url), WithJsonSchema(values.TEXT_SHAPE)]
 GroupName = Annotated[str, AfterValidator(values.group_name)]
 ProviderName = Annotated[str, AfterValidator(values.provider_name)]
 TargetName = Annotated[str, AfterValidator(values.target_name)]
@@ -76,7 +78,7 @@ Pepper = Annotated[str, AfterValidator(values.pepper)]
 CallerName = Annotated[str, AfterValidator(values.caller_name)]
 KeyHash = Annotated[str, AfterValidator(values.key_hash)]
 ModelPattern = Annotated[str, AfterValidator(values.model_pattern)]
-Instant = Annotated[float, BeforeValidator(values.instant_utc_s)]
+Instant = Annotated[float, BeforeValidator(values.instant_utc_s), WithJsonSchema(values.TEXT_SHAPE)]
 HeaderName = Annotated[str, AfterValidator(values.header_name)]
 HeaderValue = Annotated[str, AfterValidator(values.header_value)]
 AffinityName = Annotated[AffinityMode, Field(strict=False)] | None  # from its text

@@ -40,6 +40,10 @@ _INSTANT = re.compile(
 )
 _PARAMETER = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _MIN_PEPPER_CHARACTERS = 16  # nobody can guess 16 random ones
+# what editors are told: a text in the syntax, or a plain number; bounds are for the check of the file itself
+DURATION_SHAPE = {"anyOf": [{"type": "string", "pattern": f"^({_DURATION.pattern})$"}, {"type": "number"}]}
+SIZE_SHAPE = {"anyOf": [{"type": "string", "pattern": f"^({_SIZE.pattern})$"}, {"type": "integer"}]}
+TEXT_SHAPE = {"type": "string"}
 _HOP_HEADERS = frozenset({"connection", "expect", "keep-alive", "proxy-connection", "te", "trailer", "upgrade"})
 
 
