@@ -15,11 +15,11 @@ demo: $(VENV)/runtime ## three simulated providers behind a gateway, on :4000
 	@$(BIN)/pointsman demo $(ARGS)
 
 test: check clients test-compiled ## everything: checks, and end-to-end tests against real clients
-	$(COMPILED) pytest -q -n 2 tests/integration
-	$(COMPILED) pytest -q tests/e2e
+	$(COMPILED) pytest -q --cases -n 2 tests/integration
+	$(COMPILED) pytest -q --cases tests/e2e
 
 test-full: build/compiled ## what takes longer than a run on every change may take (about 5 min)
-	$(COMPILED) pytest -q -m full tests/properties tests/e2e/test_crowds.py
+	$(COMPILED) pytest -q --cases -m full tests/properties tests/integration tests/e2e
 
 # what a type checker believes, compiled code insists on: the tests of its packages run over both forms
 test-compiled: build/compiled ## the tests of the request path, over its compiled form

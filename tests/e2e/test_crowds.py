@@ -3,8 +3,9 @@
 import asyncio
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -62,7 +63,7 @@ async def all_closed(wires: Sequence[Wire], within_s: float) -> float:
 
 @pytest.mark.bug("L-09")
 @pytest.mark.case("T71")
-def test_gateway_that_may_open_few_files_sheds_and_recovers(tmp_path: Path) -> None:
+def test_gateway_that_may_open_few_files_sheds_and_recovers(tmp_path: Path, figure: Any) -> None:
     async def story() -> dict[str, float]:
         async with served(tmp_path, files=128) as gateway:
             lines = gateway.log_lines()
@@ -87,6 +88,7 @@ def test_gateway_that_may_open_few_files_sheds_and_recovers(tmp_path: Path) -> N
 
     found = play(story)
 
+    figure(f"{found['busy']:.0%} of a core, {found['lines']:.0f} lines, {found['recovered_s']:.1f} s")
     assert found["status"] == 200
     assert found["recovered_s"] < 2.0
     assert found["busy"] < 0.2
@@ -97,7 +99,7 @@ def test_gateway_that_may_open_few_files_sheds_and_recovers(tmp_path: Path) -> N
 
 @pytest.mark.full
 @pytest.mark.case("T67")
-def test_three_thousand_slow_heads_hold_up_nobody(tmp_path: Path) -> None:
+def test_three_thousand_slow_heads_hold_up_nobody(tmp_path: Path, figure: Any) -> None:
     async def story() -> tuple[float, float]:
         async with served(tmp_path, server={"limits": {"strangers_per_address": None}}) as gateway:
             rss = gateway.rss_bytes()
@@ -114,13 +116,14 @@ def test_three_thousand_slow_heads_hold_up_nobody(tmp_path: Path) -> None:
 
     each, probe_s = play(story)
 
+    figure(f"probe p99 {probe_s * 1000:.0f} ms, {each / KIB:.1f} KiB each")
     assert each < 12 * KIB
     assert probe_s < PROBE_S
 
 
 @pytest.mark.full
 @pytest.mark.case("T68")
-def test_five_hundred_slow_bodies_hold_up_nobody_and_are_ended_in_time(tmp_path: Path) -> None:
+def test_five_hundred_slow_bodies_hold_up_nobody_and_are_ended_in_time(tmp_path: Path, figure: Any) -> None:
     slow = b"POST /v1/chat/completions HTTP/1.1\r\nhost: test\r\ncontent-length: 2048\r\n\r\n{"
     deadline_s = 30.0 + 2.0
 
@@ -140,13 +143,14 @@ def test_five_hundred_slow_bodies_hold_up_nobody_and_are_ended_in_time(tmp_path:
 
     probe_s, took_s = play(story)
 
+    figure(f"probe p99 {probe_s * 1000:.0f} ms, ended after {took_s:.1f} s")
     assert probe_s < PROBE_S
     assert deadline_s - TICK_S < took_s < deadline_s + 2 * TICK_S  # one of them to read the refusal
 
 
 @pytest.mark.full
 @pytest.mark.case("T32", "T69", "I25")
-def test_a_thousand_callers_that_do_not_read_hold_little_and_are_let_go(tmp_path: Path) -> None:
+def test_a_thousand_callers_that_do_not_read_hold_little_and_are_let_go(tmp_path: Path, figure: Any) -> None:
     async def story() -> tuple[float, float]:
         event = chat.sse(chat.chunk(chat.text_delta("x" * 4_000)))
         ten_mb = Events((event,) * 2_500, gap_s=1e-9)  # a turn for each: written when there is room
@@ -171,6 +175,7 @@ def test_a_thousand_callers_that_do_not_read_hold_little_and_are_let_go(tmp_path
 
     each, took_s = play(story)
 
+    figure(f"{each / KIB:.0f} KiB each, let go after {took_s:.1f} s")
     assert each < 256 * KIB, f"{each / KIB:.0f} KiB"
     assert took_s < 35.0
 
@@ -178,7 +183,7 @@ def test_a_thousand_callers_that_do_not_read_hold_little_and_are_let_go(tmp_path
 @pytest.mark.full
 @pytest.mark.case("T70")
 @pytest.mark.parametrize("addresses", [1, 50])
-def test_five_thousand_silent_connections_hold_up_nobody(tmp_path: Path, addresses: int) -> None:
+def test_five_thousand_silent_connections_hold_up_nobody(tmp_path: Path, figure: Any, addresses: int) -> None:
     async def story() -> tuple[float, float, str]:
         async with served(tmp_path, auth=AUTH) as gateway:
             wires = await dial(gateway.base_url, 5_000, addresses)
@@ -193,4 +198,39 @@ def test_five_thousand_silent_connections_hold_up_nobody(tmp_path: Path, address
 
     probe_s, admin_s, said = play(story)
 
+    figure(f"probe p99 {probe_s * 1000:.0f} ms, admin {admin_s * 1000:.0f} ms")
     assert (probe_s < PROBE_S, admin_s < PROBE_S, said) == (True, True, "fine")
+
+
+@pytest.mark.full
+@pytest.mark.case("T31")
+@pytest.mark.parametrize("way", [Wire.close, Wire.reset], ids=["FIN", "RST"])
+def test_thirty_big_streams_that_are_left_at_once_hold_up_nobody(
+    tmp_path: Path, figure: Any, way: Callable[[Wire], None]
+) -> None:
+    each_bytes, count = 5 * KIB * KIB, 30
+
+    async def story() -> tuple[float, float, list[str]]:
+        event = chat.sse(chat.chunk(chat.text_delta("x" * 4_000)))
+        endless = Events((event,) * (each_bytes // len(event) + 1), then="stall")
+        async with served(tmp_path, answer=endless) as gateway:
+            wires = await dial(gateway.base_url, count)
+            for wire in wires:
+                wire.send(chat_request("chat", stream=True))
+            async with asyncio.timeout(30.0):
+                while min(len(wire.received) for wire in wires) < each_bytes:
+                    await asyncio.sleep(0.05)
+            probing, began = asyncio.create_task(p99_s(gateway.base_url, "/readyz")), time.monotonic()
+            for wire in wires:
+                way(wire)
+            await gateway.provider.until(lambda: gateway.provider.open_connections == 0)
+            closed_s, probe_s = time.monotonic() - began, await probing
+            gateway.process.stop()
+            return probe_s, closed_s, [record["reason"] for record in gateway.records()]
+
+    probe_s, closed_s, reasons = play(story)
+
+    figure(f"probe p99 {probe_s * 1000:.0f} ms, closed after {closed_s * 1000:.0f} ms")
+    assert probe_s < 2 * PROBE_S
+    assert closed_s < 0.25
+    assert reasons == ["caller_gone"] * count

@@ -79,7 +79,7 @@ async def is_refused(base_url: str) -> bool:
 @pytest.mark.parametrize("length_s", [3.0, pytest.param(20.0, marks=pytest.mark.full)])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
 def test_a_hundred_open_streams_are_finished_before_the_process_ends(
-    tmp_path: Path, length_s: float, number: int
+    tmp_path: Path, figure: Any, length_s: float, number: int
 ) -> None:
     answer = Chat(TEXT * 2, gap_s=length_s / 20)
 
@@ -96,6 +96,7 @@ def test_a_hundred_open_streams_are_finished_before_the_process_ends(
 
     stop, refused_s, idle_end = play(story)
 
+    figure(f"refused after {refused_s * 1000:.0f} ms, ended after {stop.took_s:.1f} s")
     whole = [text_of(reply) == TEXT * 2 and reply.body.endswith(DONE) for reply in stop.replies]
     assert (sum(whole), stop.status) == (STREAMS, 0)
     assert [record["reason"] for record in stop.records] == ["ok"] * STREAMS
@@ -132,7 +133,7 @@ def test_an_answer_that_begins_while_the_process_stops_says_that_the_connection_
     ],
 )
 def test_streams_that_outlast_the_drain_get_an_error_event_and_a_record(
-    tmp_path: Path, drain_s: float, numbers: list[int]
+    tmp_path: Path, figure: Any, drain_s: float, numbers: list[int]
 ) -> None:
     async def story() -> Stop:
         endless = stream_of("one", then="stall")
@@ -141,6 +142,7 @@ def test_streams_that_outlast_the_drain_get_an_error_event_and_a_record(
 
     stop = play(story)
 
+    figure(f"drain {drain_s:g} s, ended after {stop.took_s:.1f} s")
     for reply in stop.replies:
         assert text_of(reply) == "one"
         assert [event["error"]["code"] for event in events(reply) if "error" in event] == ["overloaded"]

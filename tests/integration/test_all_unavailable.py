@@ -147,3 +147,36 @@ def test_an_outage_of_all_targets_is_amplified_by_the_retry_budget_at_most(
             return len(a.log) + len(b.log) + len(c.log)
 
     assert run(scenario()) / REQUESTS <= AMPLIFICATION
+
+
+@pytest.mark.full
+@pytest.mark.case("T51", "I22")
+@pytest.mark.parametrize("says", [(), (("x-should-retry", "true"), ("retry-after", "0"))], ids=["silent", "insisting"])
+def test_clients_that_retry_and_providers_that_want_it_multiply_nothing(
+    run: Any, gateway: Any, figure: Any, says: tuple[tuple[str, str], ...]
+) -> None:
+    callers, tries_each = 400, 3  # as SDKs do: two retries
+
+    async def scenario() -> tuple[int, int]:
+        broken = Status(503, headers=says)
+        async with (
+            FakeProvider(name="a", default=broken) as a,
+            FakeProvider(name="b", default=broken) as b,
+            gateway(a, b, groups={"chat": group(a, b, on_all_unavailable="try")}) as gw,
+        ):
+            tries, waiting = 0, asks(callers, stream=False)
+            for _ in range(tries_each):
+                tries += len(waiting)
+                replies = await ask_all(gw.base_url, waiting, concurrency=20)
+                waiting = [raw for raw, reply in zip(waiting, replies, strict=True) if wants_another_try(reply)]
+            return tries, len(a.log) + len(b.log)
+
+    tries, calls = run(scenario())
+
+    figure(f"{calls / tries:.2f} calls per try")
+    assert tries > 2 * callers
+    assert tries <= calls <= AMPLIFICATION * tries
+
+
+def wants_another_try(reply: Reply) -> bool:
+    return reply.header("x-should-retry") == b"true"

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import pytest
 
 from pointsman.dialects.sse import EventTooLargeError, SseDecoder, SseEvent, data_of
@@ -192,3 +194,24 @@ def test_an_event_in_tiny_pieces_costs_its_length_only(piece: bytes) -> None:
         decode(*[piece] * count, limit=1 << 30)
 
     assert growth(work, 1_000, 16_000) < 100  # 16 times the bytes; quadratic would be 256
+
+
+@pytest.mark.bug("L-06")
+@pytest.mark.parametrize("piece_bytes", [1_000, 100_000, 2_000_000], ids=["tiny pieces", "pieces", "at once"])
+def test_one_big_event_leaves_no_big_buffer_behind(piece_bytes: int) -> None:
+    big = framed([b"x" * 900_000])
+    pieces = [big[at : at + piece_bytes] for at in range(0, len(big), piece_bytes)]
+    decoders = [SseDecoder() for _ in range(20)]
+    for decoder in decoders:
+        decoder.feed(framed([b"first"]))
+    tracemalloc.start()
+
+    for decoder in decoders:
+        events = [event for piece in pieces for event in decoder.feed(piece)]
+        assert len(events) == 1
+        del events
+    held_bytes, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak_bytes > 900_000
+    assert held_bytes < 20 * 4_096
