@@ -14,17 +14,18 @@ from msgspec import Struct
 from pointsman.dialects.bridges.bridge import SIDES
 from pointsman.dialects.bridges.events import CallBegun, CallDelta, Event, Failed, Finished
 from pointsman.dialects.bridges.neutral import Answer as Whole
-from pointsman.dialects.bridges.neutral import Call, Finish, Refusal, Text, Thinking
+from pointsman.dialects.bridges.neutral import Call, Finish, Refusal, Text, Thinking, ended
 from pointsman.dialects.sse import SseDecoder
 from pointsman.domain.request import Dialect
 from pointsman.testing import Answer, Chat, Events, Status, ToolCall, Truncated, stream_of
 from pointsman.testing.wire import Reply
-from tests.integration.callers import CHAT, MESSAGES, REQUEST
+from tests.integration.callers import CHAT, MESSAGES, REQUEST, RESPONSES
 from tests.integration.world import World
 
 Fields = Mapping[str, Any]
 
 PNG = "iVBORw0KGgoAAAANSUhEUg"
+SAID_IN = {CHAT: "messages", MESSAGES: "messages", RESPONSES: "input"}  # the field with the conversation
 OSLO, NAMES = '{"city":"Oslo"}', '"required":["city"]'
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 NOTHING: Fields = MappingProxyType({})
@@ -82,10 +83,12 @@ BARE = ToolCall("f", "{}", "call_1")
 TOOLS = MappingProxyType({
     CHAT: {"tools": [{"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in "fg"]},
     MESSAGES: {"tools": [{"name": name, "input_schema": SCHEMA} for name in "fg"]},
+    RESPONSES: {"tools": [{"type": "function", "name": name, "parameters": SCHEMA} for name in "fg"]},
 })  # fmt: skip
 PICTURE = MappingProxyType({
     CHAT: {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}},
     MESSAGES: {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}},
+    RESPONSES: {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"},
 })  # fmt: skip
 
 CASES = (
@@ -95,13 +98,16 @@ CASES = (
     Case("zero-argument tool", said("", tool_calls=(BARE,)), called(BARE), TOOLS, NAMES),
     Case(
         "images", said(), lambda seen: seen.text == "hello",
-        {dialect: {"messages": [{"role": "user", "content": [part]}]} for dialect, part in PICTURE.items()}, PNG,
+        {
+            dialect: {SAID_IN[dialect]: [{"role": "user", "content": [part]}]} for dialect, part in PICTURE.items()
+        }, PNG,
     ),
     Case(
         "reasoning", said(reasoning="hm so"), lambda seen: (seen.thoughts, seen.text) == ("hm so", "hello"),
         {
             CHAT: {"reasoning_effort": "low"},
             MESSAGES: {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}},
+            RESPONSES: {"reasoning": {"effort": "low"}},
         },
         '"low"',
     ),
@@ -110,6 +116,7 @@ CASES = (
         {
             CHAT: {"response_format": {"type": "json_schema", "json_schema": {"name": "city", "schema": SCHEMA}}},
             MESSAGES: {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}},
+            RESPONSES: {"text": {"format": {"type": "json_schema", "name": "city", "schema": SCHEMA}}},
         },
         NAMES,
     ),
@@ -181,7 +188,7 @@ def add(event: Event, seen: Seen) -> None:
         name, arguments = seen.calls[event.number]
         seen.calls[event.number] = name, arguments + event.arguments
     elif isinstance(event, Finished):
-        seen.finish = event.finish
+        seen.finish = ended(event.finish, has_calls=bool(seen.calls), has_refusal=False)
     elif isinstance(event, Failed):
         seen.error = True
 

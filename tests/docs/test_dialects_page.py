@@ -1,6 +1,13 @@
 """docs/dialects.md: what is carried into what, and what came of trying it."""
 
-from pointsman.dialects.bridges import chat_answer, chat_request, messages_answer, messages_request
+from pointsman.dialects.bridges import (
+    chat_answer,
+    chat_request,
+    messages_answer,
+    messages_request,
+    responses_answer,
+    responses_request,
+)
 from pointsman.dialects.bridges.bridge import PASSED_ON
 from pointsman.domain.carried import CARRIED_AS
 from pointsman.domain.request import Dialect
@@ -21,9 +28,10 @@ def test_every_dialect_is_carried_into_what_the_page_says() -> None:
 def test_reasons_of_the_end_are_those_of_the_code() -> None:
     _, reasons = pages.tables(pages.section(PAGE, "What is carried"))
 
-    documented = [(pages.code(row["Chat"]), pages.code(row["Messages"])) for row in reasons]
+    documented = [[pages.code(row[name]) for name in ("Chat", "Messages", "Responses")] for row in reasons]
 
-    assert documented == [(chat_answer.word_of(finish), messages_answer.word_of(finish)) for finish in dialects.Finish]
+    sides = (chat_answer, messages_answer, responses_answer)
+    assert documented == [[side.word_of(finish) for side in sides] for finish in dialects.Finish]
 
 
 def test_hints_that_are_left_out_are_named() -> None:
@@ -31,7 +39,7 @@ def test_hints_that_are_left_out_are_named() -> None:
 
     named = set(pages.codes(text))
 
-    assert chat_request.KNOWN.hints | messages_request.KNOWN.hints <= named
+    assert chat_request.KNOWN.hints | messages_request.KNOWN.hints | responses_request.KNOWN.hints <= named
     assert {header.decode() for header in PASSED_ON} <= named
 
 

@@ -1,40 +1,55 @@
-"""Callers of Chat and of Messages, and targets that speak only the other one: over real sockets."""
+"""Callers of each dialect, and targets that speak only another one: over real sockets."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from pointsman.dialects.bridges.bridge import BRIDGES
 from pointsman.domain.outcome import Usage
 from pointsman.domain.request import Dialect
-from pointsman.testing import Answer, Chat, Events, FakeProvider, Json, Status, ToolCall, chat, messages, stream_of
+from pointsman.testing import (
+    Answer,
+    Chat,
+    Events,
+    FakeProvider,
+    Json,
+    Status,
+    ToolCall,
+    chat,
+    messages,
+    responses,
+    stream_of,
+)
 from pointsman.testing.wire import Reply, Wire, messages_request
-from tests.integration.callers import CHAT, DONE, MESSAGES, REQUEST, ask, events, text_of
+from tests.integration.callers import CHAT, DONE, MESSAGES, REQUEST, RESPONSES, ask, events, text_of
 from tests.integration.harness import group
-from tests.integration.test_after_content import AFTER_ERROR, ERROR_EVENT, SUCCESS, deaths
+from tests.integration.test_after_content import AFTER_ERROR, ERROR_EVENT, SUCCESS, TERMINATOR, deaths
 from tests.integration.world import World
 
-OTHER = {CHAT: MESSAGES, MESSAGES: CHAT}
-PATH = {CHAT: "/v1/chat/completions", MESSAGES: "/v1/messages"}
+PAIRS = tuple(BRIDGES)  # of a caller's dialect and a target's
+PATH = {CHAT: "/v1/chat/completions", MESSAGES: "/v1/messages", RESPONSES: "/v1/responses"}
 SPEAKS = {
     dialect: {
         name: {"dialects": [str(dialect)], "models": {f"m-{name}": {"price": {"input": 1, "output": 2}}}}
         for name in "ab"
     }
-    for dialect in OTHER
+    for dialect in PATH
 }
 CLAUDE = {"a": {"kind": "anthropic", "api_key": "sk-ours"}}
-EVERY_CALLER = pytest.mark.parametrize("asked", OTHER)
+EVERY_PAIR = pytest.mark.parametrize(("asked", "spoken"), PAIRS)
 EVERY_MODE = pytest.mark.parametrize("stream", [False, True], ids=["unary", "stream"])
+CALL = {CHAT: b'"tool_calls"', MESSAGES: b'"tool_use"', RESPONSES: b'"function_call"'}
 WEATHER = ToolCall("get_weather", '{"city": "Oslo"}')
 USAGE = Usage(input_tokens=100, output_tokens=20, cached_tokens=60)
 
 
-@pytest.fixture(scope="module", params=OTHER, ids=str)
-def abroad(request: pytest.FixtureRequest) -> Iterator[tuple[Dialect, World]]:
-    """A caller's dialect, and a gateway whose one target speaks the other one."""
-    with World(provider_fields=SPEAKS[OTHER[request.param]]) as world:
-        yield request.param, world
+@pytest.fixture(scope="module", params=PAIRS, ids="-".join)
+def abroad(request: pytest.FixtureRequest) -> Iterator[tuple[Dialect, Dialect, World]]:
+    """A caller's dialect, that of the one target, and a gateway between them."""
+    asked, spoken = request.param
+    with World(provider_fields=SPEAKS[spoken]) as world:
+        yield asked, spoken, world
 
 
 @pytest.fixture(scope="module")
@@ -52,24 +67,26 @@ def made(asked: Dialect, *, stream: bool = False, **fields: Any) -> bytes:
 
 
 @EVERY_MODE
-def test_an_answer_is_the_callers_and_the_tokens_are_the_providers(abroad: tuple[Dialect, World], stream: bool) -> None:
-    asked, world = abroad
+def test_an_answer_is_the_callers_and_the_tokens_are_the_providers(
+    abroad: tuple[Dialect, Dialect, World], stream: bool
+) -> None:
+    asked, spoken, world = abroad
 
     reply = world.exchange(made(asked, stream=stream), Chat("one two three", usage=USAGE))
 
-    assert (reply.status, text_of(reply), world.a.log[-1].path) == (200, "one two three", PATH[OTHER[asked]])
+    assert (reply.status, text_of(reply), world.a.log[-1].path) == (200, "one two three", PATH[spoken])
     assert world.a.log[-1].json()["model"] == "m-a"
     assert reply.header("x-pointsman-target") == b"a/m-a"
 
 
 @EVERY_MODE
-def test_a_call_of_a_tool_is_the_callers(abroad: tuple[Dialect, World], stream: bool) -> None:
-    asked, world = abroad
+def test_a_call_of_a_tool_is_the_callers(abroad: tuple[Dialect, Dialect, World], stream: bool) -> None:
+    asked, _, world = abroad
 
     reply = world.exchange(made(asked, stream=stream), Chat("", tool_calls=(WEATHER,)))
 
     assert b'"get_weather"' in reply.body
-    assert (b'"tool_calls"' if asked is CHAT else b'"tool_use"') in reply.body
+    assert CALL[asked] in reply.body
 
 
 @pytest.mark.bug("E-08")
@@ -112,14 +129,16 @@ def test_tokens_are_estimated_for_targets_that_cannot_be_asked_in_this_dialect()
 # --- what was counted
 
 
-@EVERY_CALLER
+@EVERY_PAIR
 @EVERY_MODE
 @pytest.mark.bug("H-02", "H-05")
-def test_the_record_has_what_the_provider_counted(run: Any, gateway: Any, asked: Dialect, stream: bool) -> None:
+def test_the_record_has_what_the_provider_counted(
+    run: Any, gateway: Any, asked: Dialect, spoken: Dialect, stream: bool
+) -> None:
     async def scenario() -> list[dict[str, Any]]:
         async with (
             FakeProvider(name="a", default=Chat("so", usage=USAGE)) as a,
-            gateway(a, provider_fields={"a": SPEAKS[OTHER[asked]]["a"]}) as gw,
+            gateway(a, provider_fields={"a": SPEAKS[spoken]["a"]}) as gw,
         ):
             await ask(gw.base_url, made(asked, stream=stream))
             a.default = Chat("so", usage=None)
@@ -145,13 +164,13 @@ BEFORE: dict[str, Answer] = {
 }
 
 
-@EVERY_CALLER
+@EVERY_PAIR
 @EVERY_MODE
 @pytest.mark.parametrize("answer", BEFORE.values(), ids=BEFORE)
 def test_a_failure_before_content_goes_to_the_next_target_of_any_dialect(
-    run: Any, gateway: Any, asked: Dialect, stream: bool, answer: Answer
+    run: Any, gateway: Any, asked: Dialect, spoken: Dialect, stream: bool, answer: Answer
 ) -> None:
-    fields = {"a": SPEAKS[OTHER[asked]]["a"], "b": SPEAKS[asked]["b"]}
+    fields = {"a": SPEAKS[spoken]["a"], "b": SPEAKS[asked]["b"]}
 
     async def scenario() -> Reply:
         async with (
@@ -166,18 +185,25 @@ def test_a_failure_before_content_goes_to_the_next_target_of_any_dialect(
     assert (reply.status, text_of(reply), reply.header("x-pointsman-attempts")) == (200, "from b", b"2")
 
 
+BEGINS = {CHAT: b'"role"', MESSAGES: b"event: message_start", RESPONSES: b"event: response.created"}
 OPENING: dict[Dialect, tuple[Any, ...]] = {
     CHAT: (chat.chunk(chat.role_delta()),),
     MESSAGES: (messages.message_start(), messages.ping(), messages.block_start(messages.text_block(""))),
+    RESPONSES: tuple(responses.numbered((*responses.created(), *responses.text_begin()))),
 }
-FAILED = {CHAT: chat.error(529, "busy"), MESSAGES: messages.error(529, "busy")}
+FAILED = {
+    CHAT: chat.error(529, "busy"),
+    MESSAGES: messages.error(529, "busy"),
+    RESPONSES: responses.failed("server_error", "busy"),
+}
 
 
-@EVERY_CALLER
+@EVERY_PAIR
 @pytest.mark.bug("E-05", "E-06", "E-16")
 @pytest.mark.parametrize("how", ["error", "malformed", "end", "cut"])
-def test_a_stream_that_has_only_begun_is_never_seen(run: Any, gateway: Any, asked: Dialect, how: str) -> None:
-    spoken = OTHER[asked]
+def test_a_stream_that_has_only_begun_is_never_seen(
+    run: Any, gateway: Any, asked: Dialect, spoken: Dialect, how: str
+) -> None:
     last = {"error": (FAILED[spoken],), "malformed": (b'data: {"choices":[{"de\n\n',)}.get(how, ())
     fails = Events((*OPENING[spoken], *last), then=how if how in {"end", "cut"} else "done")
 
@@ -192,14 +218,14 @@ def test_a_stream_that_has_only_begun_is_never_seen(run: Any, gateway: Any, aske
     reply = run(scenario())
 
     assert (reply.status, text_of(reply), reply.header("x-pointsman-attempts")) == (200, "from b", b"2")
-    assert reply.body.count(b"message_start" if asked is MESSAGES else b'"role"') <= 2
+    assert reply.body.count(BEGINS[asked]) == 1
 
 
 EVERY_DEATH = pytest.mark.parametrize(
-    ("asked", "answer"),
+    ("asked", "spoken", "answer"),
     [
-        pytest.param(asked, answer, id=f"{asked}-{name}")
-        for asked, spoken in OTHER.items()
+        pytest.param(asked, spoken, answer, id=f"{asked}-{spoken}-{name}")
+        for asked, spoken in PAIRS
         for name, answer in deaths(spoken).items()
     ],
 )
@@ -210,13 +236,13 @@ EVERY_DEATH = pytest.mark.parametrize(
 @pytest.mark.bug("E-04", "E-05", "E-12", "E-16")
 @pytest.mark.case("T07", "I12")
 def test_a_stream_that_dies_after_content_ends_with_an_error_of_the_callers(
-    run: Any, gateway: Any, asked: Dialect, answer: Answer
+    run: Any, gateway: Any, asked: Dialect, spoken: Dialect, answer: Answer
 ) -> None:
     async def scenario() -> tuple[Reply, list[dict[str, Any]], int]:
         async with (
             FakeProvider(name="a", default=answer) as a,
             FakeProvider(name="b", default=Chat("from b")) as b,
-            gateway(a, b, provider_fields=SPEAKS[OTHER[asked]]) as gw,
+            gateway(a, b, provider_fields=SPEAKS[spoken]) as gw,
         ):
             reply = await ask(gw.base_url, made(asked, stream=True))
             return reply, await gw.records(), len(b.log)
@@ -228,15 +254,16 @@ def test_a_stream_that_dies_after_content_ends_with_an_error_of_the_callers(
     last = reply.body.removesuffix(AFTER_ERROR[asked]).rstrip().rpartition(b"\n\n")[2]
     assert last.startswith(ERROR_EVENT[asked])
     assert not any(event.get("type") in SUCCESS for event in events(reply))
+    numbers = [event["sequence_number"] for event in events(reply) if "sequence_number" in event]
+    assert numbers == list(range(len(numbers)))
     assert not any(choice["finish_reason"] for event in events(reply) for choice in event.get("choices", ()))
 
 
-@EVERY_CALLER
+@pytest.mark.parametrize(("asked", "spoken"), [pair for pair in PAIRS if pair[1] is not RESPONSES])
 @pytest.mark.bug("E-04")
 def test_where_a_finish_is_enough_a_stream_without_a_terminator_is_whole(
-    run: Any, gateway: Any, asked: Dialect
+    run: Any, gateway: Any, asked: Dialect, spoken: Dialect
 ) -> None:
-    spoken = OTHER[asked]
     fields = {"a": {**SPEAKS[spoken]["a"], "terminator": "lenient"}}
 
     async def scenario() -> Reply:
@@ -247,28 +274,33 @@ def test_where_a_finish_is_enough_a_stream_without_a_terminator_is_whole(
     reply = run(scenario())
 
     assert (reply.status, text_of(reply)) == (200, "so")
-    assert reply.body.endswith(DONE if asked is CHAT else messages.STOP)
+    assert TERMINATOR[asked] in reply.body
+    assert not any(event.get("error") for event in events(reply))
 
 
 @EVERY_MODE
-def test_what_a_provider_refuses_is_told_in_the_callers_dialect(abroad: tuple[Dialect, World], stream: bool) -> None:
-    asked, world = abroad
+def test_what_a_provider_refuses_is_told_in_the_callers_dialect(
+    abroad: tuple[Dialect, Dialect, World], stream: bool
+) -> None:
+    asked, _, world = abroad
 
     reply = world.exchange(made(asked, stream=stream), Status(400, error="that is no picture"))
 
     error = reply.json()["error"]
     assert (reply.status, error["message"], error["type"]) == (400, "that is no picture", "invalid_request_error")
-    assert reply.json().get("type") == (None if asked is CHAT else "error")
+    assert reply.json().get("type") == ("error" if asked is MESSAGES else None)
 
 
-@EVERY_CALLER
+@EVERY_PAIR
 @pytest.mark.bug("E-13")
-def test_each_event_is_on_its_way_before_the_next_has_come(run: Any, gateway: Any, asked: Dialect) -> None:
+def test_each_event_is_on_its_way_before_the_next_has_come(
+    run: Any, gateway: Any, asked: Dialect, spoken: Dialect
+) -> None:
     async def scenario() -> bytes:
-        answer = stream_of("one ", "two ", then="stall", dialect=OTHER[asked])
+        answer = stream_of("one ", "two ", then="stall", dialect=spoken)
         async with (
             FakeProvider(name="a", default=answer) as a,
-            gateway(a, provider_fields={"a": SPEAKS[OTHER[asked]]["a"]}) as gw,
+            gateway(a, provider_fields={"a": SPEAKS[spoken]["a"]}) as gw,
             await Wire.open(gw.base_url) as wire,
         ):
             wire.send(made(asked, stream=True))
@@ -280,11 +312,63 @@ def test_each_event_is_on_its_way_before_the_next_has_come(run: Any, gateway: An
     assert b"one " in run(scenario())
 
 
+# --- Responses
+
+
+def test_a_response_over_a_bridge_says_that_nobody_keeps_it_and_what_was_asked_for() -> None:
+    with World(provider_fields=SPEAKS[CHAT]) as world:
+        reply = world.exchange(made(RESPONSES, store=True, metadata={"k": "v"}, tool_choice="none"), Chat("so"))
+
+        answer = reply.json()
+        assert (answer["object"], answer["status"], answer["store"]) == ("response", "completed", False)
+        assert (answer["metadata"], answer["tool_choice"]) == ({"k": "v"}, "none")
+        assert "store" not in world.a.log[-1].json()
+
+
+@pytest.mark.bug("D-03")
+@pytest.mark.parametrize("field", ["previous_response_id", "conversation"])
+def test_what_a_provider_keeps_is_never_left_out(run: Any, gateway: Any, field: str) -> None:
+    async def scenario() -> tuple[Reply, int]:
+        async with FakeProvider(name="a") as a:
+            groups = {"chat": group(a, drop_params="warn")}
+            async with gateway(a, groups=groups, provider_fields={"a": SPEAKS[CHAT]["a"]}) as gw:
+                return await ask(gw.base_url, made(RESPONSES, **{field: "kept_1"})), len(a.log)
+
+    reply, sent = run(scenario())
+
+    assert (reply.status, sent) == (400, 0)
+    assert f"not carried: {field})" in reply.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("spoken", [CHAT, MESSAGES])
+def test_what_codex_sends_is_carried_and_its_patch_comes_back_as_a_text(spoken: Dialect) -> None:
+    codex = {
+        "instructions": "You are a coding agent.",
+        "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}],
+        "tools": [
+            {"type": "function", "name": "shell", "strict": False, "parameters": {"type": "object", "properties": {}}},
+            {"type": "custom", "name": "apply_patch", "description": "Edit.",
+             "format": {"type": "grammar", "syntax": "lark", "definition": "start: /.+/"}},
+        ],
+        "tool_choice": "auto", "parallel_tool_calls": False, "reasoning": {"effort": "medium", "summary": "auto"},
+        "store": False, "include": ["reasoning.encrypted_content"], "prompt_cache_key": "k", "client_metadata": {},
+    }  # fmt: skip
+    patch = ToolCall("apply_patch", '{"input": "*** Begin\\n"}', "call_1")
+    with World(provider_fields=SPEAKS[spoken]) as world:
+        reply = world.exchange(made(RESPONSES, stream=True, **codex), Chat("", tool_calls=(patch,)))
+
+    done = [event["item"] for event in events(reply) if event["type"] == "response.output_item.done"]
+    assert [(item["type"], item["name"], item["call_id"], item["input"]) for item in done] == [
+        ("custom_tool_call", "apply_patch", "call_1", "*** Begin\n")
+    ]
+    assert events(reply)[-1]["type"] == "response.completed"
+
+
 # --- what is not carried
 
 
-def test_a_parameter_without_a_place_is_refused_by_its_name(abroad: tuple[Dialect, World]) -> None:
-    asked, world = abroad
+def test_a_parameter_without_a_place_is_refused_by_its_name(abroad: tuple[Dialect, Dialect, World]) -> None:
+    asked, _, world = abroad
     sent = len(world.a.log)
 
     reply = world.exchange(made(asked, what_comes_next=7))
@@ -295,9 +379,11 @@ def test_a_parameter_without_a_place_is_refused_by_its_name(abroad: tuple[Dialec
     assert "not carried: what_comes_next)" in message
 
 
-@EVERY_CALLER
-def test_a_target_that_speaks_the_dialect_takes_what_others_cannot(run: Any, gateway: Any, asked: Dialect) -> None:
-    fields = {"a": SPEAKS[OTHER[asked]]["a"], "b": SPEAKS[asked]["b"]}
+@EVERY_PAIR
+def test_a_target_that_speaks_the_dialect_takes_what_others_cannot(
+    run: Any, gateway: Any, asked: Dialect, spoken: Dialect
+) -> None:
+    fields = {"a": SPEAKS[spoken]["a"], "b": SPEAKS[asked]["b"]}
 
     async def scenario() -> list[dict[str, Any]]:
         async with (

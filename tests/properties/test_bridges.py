@@ -18,7 +18,17 @@ from pointsman.testing.answers import Chat
 from pointsman.testing.chat import Asked, ToolCall
 from pointsman.testing.speech import SPEECHES
 from tests.properties.test_dialects import VALUES, pieces
-from tests.unit.dialects.bridges.carried import AROUND, CHAT, LIMIT_BYTES, MESSAGES, blocks, read, relayed
+from tests.unit.dialects.bridges.carried import (
+    AROUND,
+    CHAT,
+    LIMIT_BYTES,
+    MESSAGES,
+    RESPONSES,
+    blocks,
+    output,
+    read,
+    relayed,
+)
 
 SEEDED = settings(deadline=None, derandomize=True)
 EVERY_PAIR = pytest.mark.parametrize("pair", BRIDGES, ids="-".join)
@@ -81,6 +91,11 @@ def joined(events: list[SseEvent]) -> list[Any]:
 def shape(events: list[Any]) -> object:
     """What a stream of either dialect says, whatever the pieces are that it says it in."""
     first = next(event for event in events if isinstance(event, dict))
+    if "sequence_number" in first:
+        return [
+            (item.get("content"), item.get("summary"), item.get("arguments") and json.loads(item["arguments"]))
+            for item in output(events)
+        ]
     if "type" in first:
         return [(block.get("text"), block.get("thinking"), block.get("input")) for block in blocks(events)]
     deltas = [choice["delta"] for event in events if isinstance(event, dict) for choice in event["choices"]]
@@ -122,7 +137,11 @@ def test_arbitrary_interleavings_of_calls_give_the_same_message(
     stream = b"".join(chat.sse(chat.chunk(delta)) for delta in deltas) + chat.DONE
 
     found = blocks(relayed(MESSAGES, stream))
+    items = output(relayed(RESPONSES, stream))
 
+    assert [(item["call_id"], item["name"], json.loads(item["arguments"])) for item in items] == [
+        (call.id, call.name, json.loads(call.arguments)) for call in calls
+    ]
     assert found == [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": json.loads(call.arguments)} for call in calls
     ]
@@ -186,7 +205,8 @@ def normal(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 @given(fields=st.dictionaries(
     st.sampled_from((
         "messages", "system", "tools", "tool_choice", "max_tokens", "temperature", "stop", "response_format",
-        "thinking", "output_config", "stop_sequences", "reasoning_effort", "n",
+        "thinking", "output_config", "stop_sequences", "reasoning_effort", "n", "input", "instructions", "text",
+        "reasoning", "verbosity",
     )),
     VALUES, max_size=4,
 ))  # fmt: skip
@@ -205,8 +225,10 @@ def test_no_request_is_too_odd_to_be_judged(pair: Pair, fields: dict[str, Any]) 
 @EVERY_PAIR
 @SEEDED
 @given(events=st.lists(st.dictionaries(
-    st.sampled_from(("type", "index", "delta", "content_block", "message", "usage", "choices", "error", "id")),
-    VALUES | st.sampled_from(("message_start", "content_block_start", "content_block_delta", "message_delta")),
+    st.sampled_from(("type", "index", "delta", "content_block", "message", "usage", "choices", "error", "id",
+                     "item", "output_index", "response")),
+    VALUES | st.sampled_from(("message_start", "content_block_start", "content_block_delta", "message_delta",
+                              "response.output_item.added", "response.completed", "response.output_text.delta")),
     max_size=4,
 ), max_size=4))  # fmt: skip
 def test_no_event_is_too_odd_to_be_read(pair: Pair, events: list[dict[str, Any]]) -> None:

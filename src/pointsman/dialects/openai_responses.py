@@ -99,8 +99,9 @@ class OpenAIResponses(OpenAIDialect):
 
     def write_stream_error(self, error: GatewayError, begun: SseDecoder) -> bytes:
         """The response as it began, and that it failed; with the number that the next event would have had."""
-        response, number = (begun.begun(), begun.next_number) if isinstance(begun, NumberedDecoder) else ({}, 0)
-        failed = {**response, "status": wire.FAILED, "error": {"code": error.code, "message": error.message}}
+        first, number = begun.so_far()
+        fault = {"code": error.code, "message": error.message}
+        failed = {**wire.response_in(first), "status": wire.FAILED, "error": fault}
         event = {"type": "response.failed", "sequence_number": number, "response": failed}
         return b"event: response.failed\ndata: %b\n\n" % msgspec.json.encode(event)
 

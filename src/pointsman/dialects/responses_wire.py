@@ -91,11 +91,20 @@ class _Text(Struct, gc=False):
 # each raises one of UNREADABLE; ValidationError among them means sound JSON of another shape
 read_response = Decoder(Response).decode
 read_event = Decoder(Event).decode
+_decode_fields = Decoder(dict[str, Raw]).decode
 _decode_counts = Decoder(TokenCounts).decode
 _decode_item = Decoder(_Item).decode
 _decode_incomplete = Decoder(_Incomplete).decode
 REASONING = Decoder(_Reasoning)
 TEXT = Decoder(_Text)
+
+
+def response_in(event: bytes) -> dict[str, Raw]:
+    """The fields of the response that an event is about."""
+    try:
+        return _decode_fields(_decode_fields(event).get("response", b"{}"))
+    except UNREADABLE:
+        return {}
 
 
 def usage(raw: Raw) -> Usage | None:

@@ -57,6 +57,10 @@ class SseDecoder:
             return []
         return [SseEvent(raw.rstrip(b"\r\n") + b"\n\n", data_of(raw))]
 
+    def so_far(self) -> tuple[bytes, int]:
+        """What the honest end of a broken answer needs: data of its first event, and the number of the next one."""
+        return b"{}", 0  # most dialects need nothing
+
     def _may_complete(self, chunk: bytes) -> bool:
         """Whether `chunk` may end the pending event; if not, it is put aside at the cost of its own length."""
         if self._at_start:

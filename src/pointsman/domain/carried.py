@@ -7,8 +7,9 @@ from pointsman.domain.request import Dialect
 
 # the one that loses least comes first
 CARRIED_AS: Mapping[Dialect, tuple[Dialect, ...]] = MappingProxyType({
-    Dialect.OPENAI_CHAT: (Dialect.ANTHROPIC_MESSAGES,),
-    Dialect.ANTHROPIC_MESSAGES: (Dialect.OPENAI_CHAT,),
+    Dialect.OPENAI_CHAT: (Dialect.OPENAI_RESPONSES, Dialect.ANTHROPIC_MESSAGES),
+    Dialect.ANTHROPIC_MESSAGES: (Dialect.OPENAI_CHAT, Dialect.OPENAI_RESPONSES),
+    Dialect.OPENAI_RESPONSES: (Dialect.OPENAI_CHAT, Dialect.ANTHROPIC_MESSAGES),
 })  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from pointsman.dialects.closer_look import looked_at
 from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.ask import Ask
 from pointsman.domain.capability import Capability
+from pointsman.domain.carried import CARRIED_AS
 from pointsman.domain.policy import Scan
 from pointsman.domain.preferences import Demands, Preferences, Sort, Uncarried
 from pointsman.domain.request import Dialect
@@ -16,7 +17,9 @@ BODY = b'{"model":"chat","messages":[],"tools":[{}],"max_tokens":9}'
 CODEC = DIALECTS[Dialect.OPENAI_CHAT]
 NEEDS = (Capability.TOOLS, Capability.HONORS_MAX_TOKENS)
 
-LOST = (Uncarried(Dialect.ANTHROPIC_MESSAGES, content=("tools.function",)),)  # a tool that says nothing about itself
+LOST = tuple(
+    Uncarried(into, content=("tools.function",)) for into in CARRIED_AS[Dialect.OPENAI_CHAT]
+)  # a tool that says nothing about itself
 
 
 def look(scan: Scan, preferences: Preferences | None = None, policy: Preferences | None = None) -> Ask:

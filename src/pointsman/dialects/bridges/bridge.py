@@ -3,13 +3,21 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from pointsman.dialects.bridges import chat_answer, chat_request, messages_answer, messages_request
+from pointsman.dialects.bridges import (
+    chat_answer,
+    chat_request,
+    messages_answer,
+    messages_request,
+    responses_answer,
+    responses_request,
+)
 from pointsman.dialects.bridges.chat_events import ChatReader, ChatWriter
 from pointsman.dialects.bridges.decoder import BridgeDecoder
 from pointsman.dialects.bridges.events import EventReader, EventWriter
 from pointsman.dialects.bridges.messages_events import MessagesReader, MessagesWriter
 from pointsman.dialects.bridges.neutral import Answer, Lost, Request
 from pointsman.dialects.bridges.reading import Fields
+from pointsman.dialects.bridges.responses_events import ResponsesReader, ResponsesWriter
 from pointsman.dialects.codec import Codec, ParsedRequest
 from pointsman.dialects.registry import DIALECTS
 from pointsman.dialects.text_size import text_size
@@ -29,6 +37,7 @@ class Surroundings(Value):
 
     created_s: int  # Unix time
     expected_input_tokens: int
+    asked: Fields = MappingProxyType({})  # the fields of the request
 
 
 class Side(Value, eq=False):
@@ -61,7 +70,18 @@ _MESSAGES = Side(
     MessagesReader,
     lambda around: MessagesWriter(around.expected_input_tokens),
 )
-SIDES: Mapping[Dialect, Side] = MappingProxyType({Dialect.OPENAI_CHAT: _CHAT, Dialect.ANTHROPIC_MESSAGES: _MESSAGES})
+_RESPONSES = Side(
+    responses_request.read,
+    responses_request.lost,
+    lambda request, model, stream, _: responses_request.write(request, model, stream=stream),
+    responses_answer.read,
+    lambda answer, around: responses_answer.write(answer, around.created_s, around.asked),
+    ResponsesReader,
+    lambda around: ResponsesWriter(around.created_s, around.asked),
+)
+SIDES: Mapping[Dialect, Side] = MappingProxyType({
+    Dialect.OPENAI_CHAT: _CHAT, Dialect.ANTHROPIC_MESSAGES: _MESSAGES, Dialect.OPENAI_RESPONSES: _RESPONSES,
+})  # fmt: skip
 
 
 class Bridge(Value, eq=False):
@@ -73,10 +93,10 @@ class Bridge(Value, eq=False):
 
     def lost(self, parsed: ParsedRequest) -> Lost:
         """What of a request would not arrive."""
-        try:
-            request = self.caller.read_request(parsed.fields)
-        except GatewayError as error:
-            return Lost(content=(error.param or "messages",))  # of a shape that only its own dialect may know
+        return self.lost_of(neutral(parsed))
+
+    def lost_of(self, request: Request) -> Lost:
+        """The same of a request that was read."""
         more = self.upstream.lost(request)
         return Lost(request.lost.parameters + more.parameters, request.lost.content + more.content)
 
@@ -99,9 +119,17 @@ BRIDGES: Mapping[tuple[Dialect, Dialect], Bridge] = MappingProxyType({
 })  # fmt: skip
 
 
+def neutral(parsed: ParsedRequest) -> Request:
+    """A request of a shape that only its own dialect may know loses all of its conversation."""
+    try:
+        return SIDES[parsed.facts.dialect].read_request(parsed.fields)
+    except GatewayError as error:
+        return Request((), lost=Lost(content=(error.param or "messages",)))
+
+
 def surroundings(parsed: ParsedRequest, utc_s: float) -> Surroundings:
     chars, _ = text_size(parsed.body)
-    return Surroundings(int(utc_s), chars // _CHARS_PER_TOKEN)
+    return Surroundings(int(utc_s), chars // _CHARS_PER_TOKEN, parsed.fields)
 
 
 def bridge_to(target: Target, asked: Dialect) -> Bridge:
@@ -115,7 +143,10 @@ def bridge_to(target: Target, asked: Dialect) -> Bridge:
 def uncarried_of(parsed: ParsedRequest) -> tuple[Uncarried, ...]:
     """What of a request would be lost, by the dialects that it can be carried into, if any of it would."""
     asked = parsed.facts.dialect
-    losses = {into: BRIDGES[asked, into].lost(parsed) for into in CARRIED_AS.get(asked, ())}
+    if asked not in CARRIED_AS:
+        return ()
+    request = neutral(parsed)
+    losses = {into: BRIDGES[asked, into].lost_of(request) for into in CARRIED_AS[asked]}
     return tuple(
         Uncarried(into, lost.parameters, lost.content)
         for into, lost in losses.items()

@@ -22,6 +22,7 @@ from pointsman.dialects.bridges.neutral import (
     Text,
     Tool,
     Turn,
+    marked,
 )
 from pointsman.dialects.bridges.reading import (
     FLAG,
@@ -44,6 +45,7 @@ KNOWN = Known(
     frozenset((
         "model", "stream", "stream_options", "messages", "tools", "tool_choice", "parallel_tool_calls", "max_tokens",
         "max_completion_tokens", "temperature", "top_p", "stop", "response_format", "reasoning_effort",
+        "verbosity",
     )),
     frozenset((
         "user", "safety_identifier", "prompt_cache_key", "prompt_cache_retention", "metadata", "store", "service_tier",
@@ -61,7 +63,6 @@ _ROLES: Mapping[str, Role] = MappingProxyType(
 _CHOICES: Mapping[str, Choice] = MappingProxyType({choice.value: choice for choice in Choice})
 _NO_EFFORT = frozenset(("none", "minimal"))
 _IMAGE_FOLLOWS = "The image is in the next message."  # results of tools are texts here
-_ERROR = "Error"  # results of tools have no other mark
 
 
 def read(values: Fields) -> Request:
@@ -83,6 +84,7 @@ def read(values: Fields) -> Request:
         stop=texts(values, "stop"),
         structure=_structure(values),
         effort=None if effort in _NO_EFFORT else effort,
+        verbosity=given(values, "verbosity", TEXT),
         lost=Lost(tuple(KNOWN.lost(values)), tuple(lost)),
     )
 
@@ -112,6 +114,7 @@ def write(request: Request, model: str, *, stream: bool) -> bytes:
         "top_p": request.top_p,
         "stop": request.stop or None,
         "reasoning_effort": request.effort,
+        "verbosity": request.verbosity,
     }
     return msgspec.json.encode(body | {name: value for name, value in numbers.items() if value is not None})
 
@@ -224,9 +227,9 @@ def _assistant(said: Turn) -> Json:
 
 def _result_text(result: Result) -> str:
     text = "\n".join(part.text for part in result.parts if isinstance(part, Text))
-    if not text and result.parts:
+    if not text and not all(isinstance(part, Text) for part in result.parts):
         text = _IMAGE_FOLLOWS
-    return f"{_ERROR}: {text}" if result.is_error and not text.startswith(_ERROR) else text
+    return marked(result, text)
 
 
 def _content(parts: list[Medium]) -> str | list[Json]:

@@ -9,6 +9,7 @@ from pointsman.dialects.bridges.events import (
     Event,
     EventReader,
     EventWriter,
+    Failed,
     Finished,
 )
 from pointsman.dialects.bridges.neutral import Refusal, ended
@@ -28,7 +29,8 @@ class BridgeDecoder(SseDecoder):
         super().__init__(limit_bytes)
         self._reader, self._writer, self._is_lenient = reader, writer, is_lenient
         self._finish: str | None = None
-        self._has_calls = self._has_refusal = self._is_over = False
+        self._has_begun = self._has_calls = self._has_refusal = self._is_over = False
+        self._first, self._next_number = b"{}", 0
         self.usage: Usage | None = None  # as the provider counted; what goes to the caller may begin with an estimate
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
@@ -40,6 +42,9 @@ class BridgeDecoder(SseDecoder):
         if self._is_lenient and self._finish is not None and not self._is_over:
             found += self._end()
         return found
+
+    def so_far(self) -> tuple[bytes, int]:
+        return self._first, self._next_number
 
     def _carried(self, events: list[SseEvent]) -> list[SseEvent]:
         found: list[SseEvent] = []
@@ -60,18 +65,30 @@ class BridgeDecoder(SseDecoder):
             self.usage = said.usage
         elif isinstance(said, Ended):
             return self._end()
-        elif isinstance(said, Broken):
-            return [_BROKEN]
+        elif isinstance(said, Broken | Failed):
+            self._is_over = True
+            return [_BROKEN] if isinstance(said, Broken) else self._writer.write(said)
         else:
             if isinstance(said, Begun):
                 self.usage = said.usage
+            elif not self._has_begun:
+                return self._write(Begun("", "")) + self._write(said)  # some engines leave their beginning out
+            self._has_begun = True
             self._has_calls = self._has_calls or isinstance(said, CallBegun)
             self._has_refusal = self._has_refusal or isinstance(said, Refusal)
-            return self._writer.write(said)
+            return self._counted(self._writer.write(said))
         return []
 
     def _end(self) -> list[SseEvent]:
         """An end without a finish is for the reader of what is written to judge."""
         self._is_over = True
         finish = ended(self._finish, has_calls=self._has_calls, has_refusal=self._has_refusal)
-        return self._writer.end(finish, self.usage)
+        events = self._writer.end(finish, self.usage)
+        self._counted(events[:-1])  # the last one is held back until the message has ended
+        return events
+
+    def _counted(self, events: list[SseEvent]) -> list[SseEvent]:
+        if events and not self._next_number:
+            self._first = events[0].data or self._first
+        self._next_number += len(events)
+        return events

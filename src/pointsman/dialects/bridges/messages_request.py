@@ -62,6 +62,7 @@ _BILLING = "x-anthropic-billing-header:"  # Claude Code's, within its prompt: it
 _NO_PARAMETERS = Raw(b'{"type":"object","properties":{}}')
 _NO_ID = re.compile(r"[^A-Za-z0-9_-]")
 _MAX_TEMPERATURE = 1.0
+_USUAL_VERBOSITY = (None, "medium")
 EFFORTS = ((4_096, "low"), (16_384, "medium"))  # of older clients, which say it as a budget of tokens
 _MOST_EFFORT = {"max": "xhigh"}  # the word of the others for the most there is
 
@@ -100,6 +101,8 @@ def lost(request: Request) -> Lost:
         parameters.append("temperature")
     if request.structure is not None and request.structure.schema is None:
         parameters.append("response_format=json_object")
+    if request.verbosity not in _USUAL_VERBOSITY:
+        parameters.append("verbosity")
     files = [part for said in request.turns for part in said.parts if isinstance(part, File)]
     return Lost(tuple(parameters), ("messages.file",) if any(file.media_type != media.PDF for file in files) else ())
 

@@ -7,6 +7,8 @@ from msgspec import Raw
 from pointsman.domain.outcome import Usage
 from pointsman.domain.value import Leaf
 
+_ERROR = "Error"
+
 
 class Role(StrEnum):
     """Who says a turn."""
@@ -128,7 +130,13 @@ class Request(Leaf):
     stop: tuple[str, ...] = ()
     structure: Structure | None = None
     effort: str | None = None  # of reasoning; None: no reasoning is asked for
+    verbosity: str | None = None
     lost: Lost = Lost()  # what has no neutral form
+
+
+def marked(result: Result, text: str) -> str:
+    """What a tool gave back, for dialects that have no other mark of an error."""
+    return f"{_ERROR}: {text}" if result.is_error and not text.startswith(_ERROR) else text
 
 
 class Finish(StrEnum):

@@ -10,36 +10,40 @@ from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.request import Dialect
 from pointsman.testing.speech import SPEECHES
 
-CHAT, MESSAGES = Dialect.OPENAI_CHAT, Dialect.ANTHROPIC_MESSAGES
+CHAT, MESSAGES, RESPONSES = Dialect.OPENAI_CHAT, Dialect.ANTHROPIC_MESSAGES, Dialect.OPENAI_RESPONSES
 CREATED_S = 1_800_000_000
 EXPECTED_INPUT_TOKENS = 7
 AROUND = Surroundings(CREATED_S, EXPECTED_INPUT_TOKENS)
 LIMIT_BYTES = 1 << 20
-OTHER = {CHAT: MESSAGES, MESSAGES: CHAT}
+OTHER = {CHAT: MESSAGES, MESSAGES: CHAT, RESPONSES: CHAT}  # where a test names no target
+ENDS = ("response.completed", "response.incomplete")
+SAID_IN = {CHAT: "messages", MESSAGES: "messages", RESPONSES: "input"}  # the field with the conversation
 
 Json = dict[str, Any]
 
 
-def bridge_from(asked: Dialect) -> Bridge:
-    return BRIDGES[asked, OTHER[asked]]
+def bridge_from(asked: Dialect, spoken: Dialect | None = None) -> Bridge:
+    return BRIDGES[asked, spoken or OTHER[asked]]
 
 
-def sent(asked: Dialect, *, most: int | None = None, **fields: Any) -> Json:
-    """What a request of a dialect becomes in the other one; `most`: tokens that the target can write."""
+def sent(asked: Dialect, *, spoken: Dialect | None = None, most: int | None = None, **fields: Any) -> Json:
+    """What a request of a dialect becomes in another one; `most`: tokens that the target can write."""
     parsed = DIALECTS[asked].read_request(json.dumps({"model": "chat", **fields}).encode())
-    found: Json = json.loads(bridge_from(asked).write_request(parsed, "m", most))
+    found: Json = json.loads(bridge_from(asked, spoken).write_request(parsed, "m", most))
     return found
 
 
-def lost(asked: Dialect, **fields: Any) -> Lost:
+def lost(asked: Dialect, *, spoken: Dialect | None = None, **fields: Any) -> Lost:
     """What of it does not become anything."""
-    parsed = DIALECTS[asked].read_request(json.dumps({"model": "chat", "messages": [], **fields}).encode())
-    return bridge_from(asked).lost(parsed)
+    parsed = DIALECTS[asked].read_request(json.dumps({"model": "chat", SAID_IN[asked]: [], **fields}).encode())
+    return bridge_from(asked, spoken).lost(parsed)
 
 
-def answered(asked: Dialect, answer: Mapping[str, object]) -> Json:
-    """A whole answer of the other dialect, as the caller gets it."""
-    found: Json = json.loads(bridge_from(asked).answer(json.dumps(answer).encode(), AROUND))
+def answered(
+    asked: Dialect, answer: Mapping[str, object], *, spoken: Dialect | None = None, around: Surroundings = AROUND
+) -> Json:
+    """A whole answer of another dialect, as the caller gets it."""
+    found: Json = json.loads(bridge_from(asked, spoken).answer(json.dumps(answer).encode(), around))
     return found
 
 
@@ -48,14 +52,21 @@ def raw(events: Iterable[Mapping[str, object] | bytes], spoken: Dialect) -> byte
     return b"".join(event if isinstance(event, bytes) else SPEECHES[spoken].sse(event) for event in events)
 
 
-def relayed(asked: Dialect, stream: bytes, *, is_lenient: bool = False) -> list[Json | str]:
-    """The events that a caller gets of a stream of the other dialect; a text where there is no JSON in one."""
-    decoder = bridge_from(asked).decoder(LIMIT_BYTES, AROUND, is_lenient=is_lenient)
+def relayed(
+    asked: Dialect, stream: bytes, *, spoken: Dialect | None = None, around: Surroundings = AROUND,
+    is_lenient: bool = False,
+) -> list[Json | str]:  # fmt: skip
+    """The events that a caller gets of a stream of another dialect; a text where there is no JSON in one."""
+    decoder = bridge_from(asked, spoken).decoder(LIMIT_BYTES, around, is_lenient=is_lenient)
     return [read(event.data) for event in (*decoder.feed(stream), *decoder.close())]
 
 
-def streamed(asked: Dialect, *events: Mapping[str, object] | bytes, is_lenient: bool = False) -> list[Json | str]:
-    return relayed(asked, raw(events, OTHER[asked]), is_lenient=is_lenient)
+def streamed(
+    asked: Dialect, *events: Mapping[str, object] | bytes, spoken: Dialect | None = None,
+    around: Surroundings = AROUND, is_lenient: bool = False,
+) -> list[Json | str]:  # fmt: skip
+    stream = raw(events, spoken or OTHER[asked])
+    return relayed(asked, stream, spoken=spoken, around=around, is_lenient=is_lenient)
 
 
 def read(data: bytes | None) -> Json | str:
@@ -112,6 +123,41 @@ def message(chunks: Iterable[Json | str]) -> Json:
                     assert piece.keys() == {"index", "function"}
                     found["tool_calls"][piece["index"]]["arguments"] += piece["function"]["arguments"]
     return found
+
+
+def output(events: Iterable[Json | str]) -> list[Json]:
+    """What OpenAI's SDK makes of the events of Responses; raises AssertionError where their order is none."""
+    found: list[Json] = []
+    said: dict[str, str] = {}  # by the id of an item that is not done
+    for number, event in enumerate(event for event in events if isinstance(event, dict)):
+        kind = event["type"]
+        assert event["sequence_number"] == number
+        if kind == "response.output_item.added":
+            assert event["output_index"] == len(found)
+            found.append({})
+            said[event["item"]["id"]] = ""
+        elif kind.endswith(".delta"):
+            said[event["item_id"]] += event["delta"]
+        elif kind == "response.output_item.done":
+            assert said.pop(event["item"]["id"]) in _texts(event["item"])
+            found[event["output_index"]] = event["item"]
+        elif kind in ENDS:
+            assert (event["response"]["output"], said) == (found, {})
+    return found
+
+
+def _texts(item: Json) -> list[str]:
+    """All that is said in an item."""
+    parts = [item, *item.get("content", ()), *item.get("summary", ())]
+    return [str(each.get(name)) for each in parts for name in ("text", "refusal", "arguments", "input")]
+
+
+def end(events: Iterable[Json | str]) -> Json:
+    """What the terminal event of a stream of Responses tells, which comes once and last."""
+    found = [event for event in events if isinstance(event, dict)]
+    assert [event["type"] in ENDS for event in found] == [False] * (len(found) - 1) + [True]
+    response: Json = found[-1]["response"]
+    return response
 
 
 def closing(events: Iterable[Json | str]) -> Json:

@@ -2,12 +2,24 @@
 
 import pytest
 
+from pointsman.dialects.bridges.bridge import BRIDGES
 from pointsman.dialects.sse import EventTooLargeError
 from pointsman.domain.outcome import Usage
-from pointsman.testing import chat
-from tests.unit.dialects.bridges.carried import AROUND, MESSAGES, bridge_from, raw, streamed
+from pointsman.domain.request import Dialect
+from pointsman.testing import chat, messages, responses
+from tests.unit.dialects.bridges.carried import AROUND, CHAT, MESSAGES, RESPONSES, bridge_from, raw, streamed
 
 SAID = (chat.chunk(chat.role_delta()), chat.chunk(chat.text_delta("x")))
+PIECE = {
+    CHAT: chat.chunk(chat.text_delta("x")),
+    MESSAGES: messages.text_delta("x"),
+    RESPONSES: responses.text_delta("x"),
+}
+OPENING = {
+    CHAT: (chat.chunk(chat.role_delta()),),
+    MESSAGES: (messages.message_start(),),
+    RESPONSES: tuple(responses.created()),
+}
 STOP = chat.chunk({}, finish_reason="stop")
 
 
@@ -18,6 +30,14 @@ def test_comments_stay_comments() -> None:
     (event,) = decoder.feed(b": PROCESSING\n\n")
 
     assert (event.raw, event.data) == (b": PROCESSING\n\n", None)
+
+
+@pytest.mark.parametrize(("asked", "spoken"), BRIDGES)
+def test_an_answer_that_leaves_its_beginning_out_gets_one(asked: Dialect, spoken: Dialect) -> None:
+    found = streamed(asked, PIECE[spoken], spoken=spoken)
+
+    assert "x" in str(found[-1])
+    assert len(found) == len(streamed(asked, *OPENING[spoken], PIECE[spoken], spoken=spoken))
 
 
 @pytest.mark.bug("E-04")

@@ -50,6 +50,14 @@ def test_a_result_that_is_one_picture_is_told_and_shown() -> None:
     ]
 
 
+@pytest.mark.bug("G-13")
+@pytest.mark.parametrize("content", ["", [], [text("")]])
+def test_a_tool_that_gave_back_nothing_says_nothing(content: object) -> None:
+    (found,) = messages({"role": "user", "content": [result(content=content)]})
+
+    assert found["content"] == ""
+
+
 @pytest.mark.parametrize(
     ("content", "expected"), [("no such file", "Error: no such file"), ("Error 7", "Error 7"), ([], "Error: ")]
 )

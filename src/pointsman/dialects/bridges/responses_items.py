@@ -1,0 +1,63 @@
+"""Items of an answer of Responses, which grow until they are closed (pure)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from pointsman.dialects.bridges import custom_tools
+from pointsman.dialects.bridges.neutral import Call
+from pointsman.dialects.bridges.responses_kinds import CUSTOM, FUNCTION, NOTHING, Kind
+
+Json = dict[str, Any]
+
+
+class Item:
+    """One item; `index`: its place in the output."""
+
+    def __init__(self, kind: Kind, answer_id: str, index: int, fields: Mapping[str, Any] = NOTHING) -> None:
+        self.kind = kind
+        self._fields = {"id": f"{kind.id_prefix}_{answer_id}_{index}", "type": kind.type, **kind.fields, **fields}
+        self._index = index
+        self._pieces: list[str] = []
+        self.place: Json = {"item_id": self._fields["id"], "output_index": index, **kind.at}
+        begins = {"type": f"response.{kind.said}.delta", **self.place, **kind.more}
+        self.delta_head = msgspec.json.encode(begins)[:-1]
+
+    def add(self, piece: str) -> None:
+        self._pieces.append(piece)
+
+    @property
+    def said(self) -> str:
+        """All of it; a call without arguments has an empty object of them."""
+        text = "".join(self._pieces)
+        if self.kind is CUSTOM:
+            return custom_tools.input_in(text)
+        return text or "{}" if self.kind is FUNCTION else text
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing of it has been on its way: a text within an object is known at its end."""
+        return not self._pieces or self.kind is CUSTOM
+
+    def placed(self, item: Json) -> Json:
+        """The fields of an event about the item as such."""
+        return {"output_index": self._index, "item": item}
+
+    def begun(self) -> Json:
+        kind = self.kind
+        return {**self._fields, "status": "in_progress", **({kind.place: []} if kind.place else {kind.word: ""})}
+
+    def whole(self) -> Json:
+        kind, said = self.kind, self.said
+        content: Json = {kind.place: [self.part(said)]} if kind.place else {kind.word: said}
+        return {**self._fields, "status": "completed", **content}
+
+    def part(self, said: str) -> Json:
+        return {**self.kind.part_fields, self.kind.word: said}
+
+
+def item_of(call: Call, answer_id: str, index: int, custom: frozenset[str]) -> Item:
+    """A call, with nothing said of its arguments. `custom`: names of tools that take a text."""
+    kind = CUSTOM if call.name in custom else FUNCTION
+    return Item(kind, answer_id, index, {"call_id": call.id, "name": call.name})
