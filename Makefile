@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 COMPILED := EXPECTED_CORE=compiled PYTHONPATH=$(CURDIR)/build/compiled $(BIN)/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compiled test-full check requirements dialects bench bench-decide bench-guard lock clean
+.PHONY: help demo test test-compiled test-full properties check requirements dialects bench bench-decide bench-guard lock clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -20,6 +20,10 @@ test: check clients test-compiled ## everything: checks, and end-to-end tests ag
 
 test-full: build/compiled ## what takes longer than a run on every change may take (about 5 min)
 	$(COMPILED) pytest -q --cases -m full tests/properties tests/integration tests/e2e
+
+properties: build/compiled ## properties of routing, prices and signals, each with CASES cases (10,000: about 10 min)
+	PROPERTY_CASES=$(or $(CASES),10000) $(COMPILED) pytest -q -n 2 --durations 5 \
+	  $(addprefix tests/properties/test_,affinity.py market.py prices.py routing.py signals.py)
 
 # what a type checker believes, compiled code insists on: the tests of its packages run over both forms
 test-compiled: build/compiled ## the tests of the request path, over its compiled form

@@ -1,7 +1,6 @@
 """Sessions under any history: no pin outlives the health of its target, and none keeps a target from returning."""
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -13,6 +12,7 @@ from pointsman.routing.exchange import Exchange, Finish, Send, Wait
 from pointsman.signals.board import SignalBoard
 from pointsman.signals.pauses import MAX_RETRY_AFTER_S, PROBE_PATIENCE_S
 from pointsman.testing import builders
+from tests.properties.thorough import thorough
 from tests.unit.signals.pausing import Draws
 
 TARGETS = ("a/m", "b/m", "c/m")
@@ -105,4 +105,4 @@ class Sessions(RuleBasedStateMachine):
 
 
 TestSessions = pytest.mark.bug("D-01", "D-02")(pytest.mark.case("I26")(Sessions.TestCase))
-TestSessions.settings = settings(max_examples=60, stateful_step_count=30, deadline=None, derandomize=True)
+TestSessions.settings = thorough(60, stateful_step_count=30)

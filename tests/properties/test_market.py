@@ -4,7 +4,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct, structs
 
@@ -15,8 +15,9 @@ from pointsman.routing.market.adjusted import adjusted
 from pointsman.routing.market.outlook import quote
 from pointsman.routing.market.worth import worth
 from pointsman.testing import builders
+from tests.properties.thorough import thorough
 
-THOROUGH = settings(max_examples=400, deadline=None, derandomize=True)
+THOROUGH = thorough(400)
 amounts = st.sampled_from([0.0, 1e-9, 1.0]) | st.floats(0.0, 1e3)
 ratios = st.sampled_from([0.0, 0.5, 0.99, 1.0]) | st.floats(0.0, 1.0)
 seconds = st.sampled_from([1e-3, 1.0, 1e3]) | st.floats(1e-3, 1e4)

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -14,8 +14,9 @@ from pointsman.domain.request import Script
 from pointsman.routing import costs
 from pointsman.signals.lengths import Lengths
 from pointsman.testing import builders
+from tests.properties.thorough import thorough
 
-THOROUGH = settings(max_examples=300, deadline=None, derandomize=True)
+THOROUGH = thorough(300)
 MAX_TOKENS = 2**53 - 1
 
 usd = st.sampled_from([0.0, 1e-9, 0.02, 15.0, 1e6]) | st.floats(0.0, 1e6)

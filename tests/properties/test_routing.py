@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct, structs
 
@@ -27,9 +27,10 @@ from pointsman.routing.pickers.smooth_round_robin import pick as next_turn
 from pointsman.routing.router import decide
 from pointsman.signals.board import SignalBoard
 from pointsman.testing import builders
+from tests.properties.thorough import thorough
 
 STRATEGIES = tuple(routing_strategies.PRESETS)
-THOROUGH = settings(max_examples=300, deadline=None, derandomize=True)
+THOROUGH = thorough(300)
 
 weights = st.sampled_from([0.0, 1e-9, 0.5, 1.0, 30.0, 70.0, 1e9]) | st.floats(0.0, 1e9)
 views = st.builds(
@@ -89,13 +90,13 @@ class Situation(Struct, frozen=True):
 
 
 @st.composite
-def situations(draw: st.DrawFn) -> Situation:
+def situations(draw: st.DrawFn, strategies: Sequence[str] = STRATEGIES) -> Situation:
     count = draw(st.integers(1, 8))
     ids = [f"{number}/m" for number in range(count)]
     affinity = Affinity(draw(st.sampled_from(AffinityMode)))
     members = [(target_id, draw(weights)) for target_id in ids]
     charged = {target_id: price for target_id in ids if (price := draw(prices)) is not None}
-    strategy = draw(st.sampled_from(STRATEGIES))
+    strategy = draw(st.sampled_from(strategies))
     group = builders.group("chat", *members, strategy=strategy, prices=charged, affinity=affinity, **draw(routing))
     seen = draw(st.lists(views | st.just(TargetView()), min_size=count, max_size=count))
     credits = tuple(draw(st.lists(st.floats(-1e9, 1e9), min_size=count, max_size=count)))
@@ -159,8 +160,18 @@ def test_propensity_of_a_draw_is_the_share_of_the_pick(seen: Situation) -> None:
         assert decision.pick.propensity == share
 
 
+@given(situations(["p2c"]))
+@THOROUGH
+def test_nobody_is_drawn_more_seldom_than_the_floor_of_two_choices_allows(seen: Situation) -> None:
+    decision = seen.decision()
+
+    if decision.scores is not None and "weight" in decision.scores.terms:
+        drawn = decision.scores.terms["weight"]
+        assert min(drawn) >= max(drawn) * seen.group.policy.p2c.min_weight_fraction
+
+
 @given(st.lists(st.integers(1, 100), min_size=1, max_size=5))
-@settings(max_examples=100, deadline=None, derandomize=True)
+@thorough(100)
 def test_round_robin_is_exact_over_a_full_turn_and_within_one_before(turn_weights: list[int]) -> None:
     picks = _turns(turn_weights)
 
@@ -237,7 +248,7 @@ class World:
 @pytest.mark.case("I1", "I23")
 @pytest.mark.bug("A-13", "B-02", "B-07")
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, derandomize=True)
+@thorough(150)
 def test_request_always_ends_within_its_bounds(data: st.DataObject) -> None:
     count, policy = data.draw(st.integers(1, 5)), data.draw(policies)
     group = builders.group(

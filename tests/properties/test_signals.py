@@ -4,7 +4,6 @@ import math
 from collections import Counter
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
@@ -17,6 +16,7 @@ from pointsman.signals.pauses import MAX_RETRY_AFTER_S
 from pointsman.signals.target_state import Lease
 from pointsman.signals.throttle import MIN_GATE
 from pointsman.testing import builders
+from tests.properties.thorough import thorough
 from tests.unit.signals.pausing import Draws
 
 POLICY = Cooldown()
@@ -98,7 +98,7 @@ class PausesOfOneTarget(RuleBasedStateMachine):
 @pytest.mark.case("I3")
 @pytest.mark.bug("A-10", "A-14")
 class TestPausesOfOneTarget(PausesOfOneTarget.TestCase):  # type: ignore[valid-type,misc]  # made by hypothesis
-    settings = settings(max_examples=100, stateful_step_count=30, deadline=None, derandomize=True)
+    settings = thorough(100, stateful_step_count=30)
 
 
 NAMES = ("a/m", "b/m", "c/m", "d/m")
@@ -174,7 +174,7 @@ class BoardOverReloads(RuleBasedStateMachine):
 @pytest.mark.case("I3", "I26")
 @pytest.mark.bug("P-6", "C-02")
 class TestBoardOverReloads(BoardOverReloads.TestCase):  # type: ignore[valid-type,misc]  # made by hypothesis
-    settings = settings(max_examples=100, stateful_step_count=30, deadline=None, derandomize=True)
+    settings = thorough(100, stateful_step_count=30)
 
 
 MARKET_GROUP = builders.group(
@@ -270,4 +270,4 @@ class TargetsOfAMarket(RuleBasedStateMachine):
 @pytest.mark.case("T40", "I28")
 @pytest.mark.bug("A-10", "A-14")
 class TestTargetsOfAMarket(TargetsOfAMarket.TestCase):  # type: ignore[valid-type,misc]  # made by hypothesis
-    settings = settings(max_examples=100, stateful_step_count=30, deadline=None, derandomize=True)
+    settings = thorough(100, stateful_step_count=30)
