@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from pointsman.cli import app
 from pointsman.config.json_schema import schema
 from pointsman.config.schema import ConfigFile
+from pointsman.routing.strategies import ADAPTIVE, STRATEGIES
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = schema()
@@ -132,3 +133,12 @@ def test_example_names_its_schema_in_the_first_line() -> None:
     first = (ROOT / "pointsman.example.yaml").read_text(encoding="utf-8").splitlines()[0]
 
     assert first == "# yaml-language-server: $schema=pointsman.schema.json"
+
+
+@pytest.mark.req("G-052")
+@pytest.mark.parametrize("section", ["GroupEntry", "VirtualModel"])
+def test_every_strategy_is_offered_wherever_one_is_chosen(section: str) -> None:
+    """By editors, and by whatever else is built from the schema. Nobody has to fall back for want of one."""
+    offered = set(re.findall(r'"([a-z0-9_]+)"', json.dumps(SCHEMA["$defs"][section]["properties"]["strategy"])))
+
+    assert offered >= {*STRATEGIES, ADAPTIVE}
