@@ -172,13 +172,15 @@ def test_nobody_is_drawn_more_seldom_than_the_floor_of_two_choices_allows(seen: 
 
 @given(st.lists(st.integers(1, 100), min_size=1, max_size=5))
 @thorough(100)
-def test_round_robin_is_exact_over_a_full_turn_and_within_one_before(turn_weights: list[int]) -> None:
+def test_round_robin_is_exact_over_a_full_turn_and_nobody_is_a_pick_ahead_before(turn_weights: list[int]) -> None:
+    """Behind by a little more than one pick somebody may be: with weights 1, 1, 1, 14, 14 for example."""
     picks = _turns(turn_weights)
 
     served, total = Counter[int](), sum(turn_weights)
     for turn, index in enumerate(picks, 1):
         served[index] += 1
-        assert all(abs(served[i] - turn * weight / total) < 1 + 1e-9 for i, weight in enumerate(turn_weights))
+        ahead = [served[i] - turn * weight / total for i, weight in enumerate(turn_weights)]
+        assert -2 < min(ahead) <= 0 <= max(ahead) < 1
     assert [served[index] for index in range(len(turn_weights))] == turn_weights
 
 
