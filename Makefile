@@ -30,7 +30,7 @@ test-compiled: build/compiled ## the tests of the request path, over its compile
 	$(COMPILED) pytest -q -n 2 -m "not interpreted and not full" tests/properties tests/scenarios tests/simulation \
 	  $(addprefix tests/unit/,dialects http1 observability proxy routing signals upstream)
 
-check: $(VENV)/dev ## format, lint, types, import contracts, unit, property, scenario and docs tests (about 2.5 min)
+check: $(VENV)/dev ## format, lint, types, import contracts, unit, property, scenario and docs tests (about 3 min)
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
