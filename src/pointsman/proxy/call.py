@@ -13,7 +13,7 @@ from pointsman.domain.policy import Timeouts
 from pointsman.domain.preferences import Demands
 from pointsman.domain.price import cost_usd
 from pointsman.domain.request import Dialect
-from pointsman.domain.target import Target
+from pointsman.domain.target import Provider, Target
 from pointsman.http1.client import WireFailure
 from pointsman.http1.door import Request
 from pointsman.http1.limits import AttemptLimits
@@ -58,10 +58,7 @@ class Call:
             answer = UnaryAnswer(codec, parts.limits, parts.clock, provider, lease)
         self.answer = answer
         body = codec.write_request(self._parsed, target.upstream_model)
-        headers = self._request.head.headers
-        request = upstream_request.build(provider, codec.path, body, facts.stream, headers, codec.passed_on)
-        limits = _limits(provider.timeouts, facts.stream, facts.reasoning)
-        return parts.upstream.send(provider, request, answer, limits, self._exchange.deadline)
+        return self._sent(provider, codec.path, body, codec.passed_on, answer)
 
     def _send_over_bridge(self, target: Target, lease: Lease) -> Awaitable[WireFailure | None]:
         """The same, to a target that speaks another dialect."""
@@ -78,10 +75,17 @@ class Call:
             answer = BridgedUnary(bridge, around, parts.limits, parts.clock, provider, lease)
         self.answer, self._dropped = answer, _dropped(self._exchange.ask.demands, bridge.codec.dialect)
         body = bridge.write_request(parsed, target.upstream_model, target.traits.max_output_tokens)
-        headers = self._request.head.headers
-        request = upstream_request.build(provider, bridge.codec.path, body, facts.stream, headers, PASSED_ON)
+        return self._sent(provider, bridge.codec.path, body, PASSED_ON, answer)
+
+    def _sent(
+        self, provider: Provider, path: str, body: bytes, passed_on: tuple[bytes, ...],
+        answer: UnaryAnswer | StreamAnswer,
+    ) -> Awaitable[WireFailure | None]:  # fmt: skip
+        """`passed_on`: of the caller's headers only these go on."""
+        facts = self._parsed.facts
+        request = upstream_request.build(provider, path, body, facts.stream, self._request.head.headers, passed_on)
         limits = _limits(provider.timeouts, facts.stream, facts.reasoning)
-        return parts.upstream.send(provider, request, answer, limits, self._exchange.deadline)
+        return self._parts.upstream.send(provider, request, answer, limits, self._exchange.deadline)
 
     def consult(self, command: Consult) -> Awaitable[Told]:
         """Ask the policy service of the current group."""

@@ -94,9 +94,8 @@ class CountHandler:
         """What the provider says; None: it does not count, or not now. Raises GatewayError as above."""
         parts, target = self._parts, pick.target
         provider = ask.snapshot.providers[target.provider]
-        if (
-            CODEC.dialect not in target.dialects or not provider.counts_tokens or pick.mode is DecisionMode.PROBE
-        ):  # a probe is for a request that counts
+        is_probe = pick.mode is DecisionMode.PROBE  # which is for a request that counts
+        if CODEC.dialect not in target.dialects or not provider.counts_tokens or is_probe:
             return None
         answer = UnaryAnswer(CODEC, parts.limits, parts.clock, provider)
         body = CODEC.write_request(parsed, target.upstream_model)
