@@ -371,7 +371,7 @@ def test_a_drip_that_never_stops_ends_with_the_time_for_the_whole(run: Any, gate
 
     reply, took_s = run(scenario())
 
-    assert 0.9 < took_s < 2.0
+    assert 0.9 < took_s < 3.0
     assert b'"error"' in reply.body
     assert reply.status == (200 if stream else 504)
 
@@ -398,7 +398,7 @@ def test_a_target_that_swallows_connections_is_left_in_time_and_holds_up_nobody_
         with black_hole() as dark:
             async with FakeProvider(name="b", default=FINE) as b:
                 groups = {"chat": group(dark, b), "other": group(b)}
-                async with gateway(dark, b, groups=groups, timeouts={"connect": "500ms"}) as gw:
+                async with gateway(dark, b, groups=groups, timeouts={"connect": "1s"}) as gw:
                     began = time.monotonic()
                     swallowed = asyncio.create_task(ask_all(gw.base_url, asks(10, stream=False), concurrency=10))
                     others = await ask_all(gw.base_url, asks(100, stream=False, model="other"), concurrency=5)
@@ -409,7 +409,7 @@ def test_a_target_that_swallows_connections_is_left_in_time_and_holds_up_nobody_
     answers, others_s, took_s = run(scenario())
 
     assert answers == {(200, "from b"): 110}
-    assert others_s < 0.5 < took_s < 1.5
+    assert others_s < 0.9 < took_s < 2.5
     assert Timeouts().connect_s <= 3.0
 
 

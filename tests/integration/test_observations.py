@@ -62,7 +62,10 @@ def test_time_to_first_token_ends_with_the_first_content_and_with_no_sign_of_lif
     attempt, seen = run(scenario())
 
     assert attempt["outcome_class"] == "ok"
-    assert attempt["ttfb_s"] < GAP_S <= 2 * GAP_S <= attempt["ttft_s"] < attempt["duration_s"]
+    # the content leaves two gaps after the head; a timer may fire a millisecond early, and a busy machine is late
+    assert attempt["ttfb_s"] < attempt["ttft_s"] < attempt["duration_s"]
+    assert 1.5 * GAP_S < attempt["ttft_s"]
+    assert attempt["ttft_s"] - attempt["ttfb_s"] > GAP_S
     assert seen.samples == 1
 
 
