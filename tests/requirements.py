@@ -1,7 +1,7 @@
 """Which tests prove which requirement: `python -m tests.requirements`.
 
-Tests carry ids as `@pytest.mark.req("R-034")`, `case("T21")` or `bug("E-04")`, scenarios as `req: [R-034]`. They are
-read from the source, no test runs. An id that `requirements.toml` does not have is an error.
+Tests carry ids as `@pytest.mark.req("R-034")`, `case("T21")`, `trap("7")` or `bug("E-04")`, scenarios as
+`req: [R-034]`. They are read from the source, no test runs. An id that `requirements.toml` does not have is an error.
 """
 
 import ast
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import yaml
 
 TESTS = Path(__file__).parent
-KINDS = {"req": "requirements", "case": "cases and invariants", "bug": "public faults"}
+KINDS = {"req": "requirements", "case": "cases and invariants", "trap": "traps", "bug": "public faults"}
 
 Catalogue = Mapping[str, Mapping[str, str]]  # kind -> id -> title
 
@@ -57,7 +57,7 @@ def _marks(node: ast.AST, owner: str) -> Iterator[Mark]:
 
 
 def _kind(called: ast.expr) -> str | None:
-    """`req`, `case` or `bug` if this is `pytest.mark.<kind>` or `mark.<kind>`."""
+    """A key of KINDS if this is `pytest.mark.<kind>` or `mark.<kind>`."""
     if not isinstance(called, ast.Attribute) or called.attr not in KINDS:
         return None
     holder = called.value
@@ -95,7 +95,9 @@ def report(marks: Sequence[Mark], known: Catalogue) -> Iterator[str]:
             tests[mark.kind, mark.id].append(mark.test)
     for kind, text in KINDS.items():
         for letter, ids in groupby(known[kind], key=_letter):
-            yield from _group(f"{text}, {letter}", {id_: (known[kind][id_], tests[kind, id_]) for id_ in ids})
+            yield from _group(
+                f"{text}, {letter}" if letter else text, {id_: (known[kind][id_], tests[kind, id_]) for id_ in ids}
+            )
     proven, total = sum(map(bool, tests.values())), sum(map(len, known.values()))
     yield f"all: {proven} of {total} ids have a test"
 

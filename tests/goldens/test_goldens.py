@@ -59,7 +59,7 @@ def test_the_bytes_that_a_full_request_becomes(codec: Codec) -> None:
 def test_the_events_of_a_full_stream(codec: Codec) -> None:
     events = codec.decoder().feed(golden(codec, "stream.full.sse"))
 
-    read = [None if event.data is None else codec.read_event(event.data, before_content=True) for event in events]
+    read = [None if event.data is None else codec.read_event(event.data, before_visible=True) for event in events]
 
     assert [facts and told(facts) for facts in read] == expected(codec, "stream.full.events.json")
 

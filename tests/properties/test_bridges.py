@@ -235,4 +235,4 @@ def test_no_event_is_too_odd_to_be_read(pair: Pair, events: list[dict[str, Any]]
     raw = b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in events)
 
     for event in decoder(pair).feed(raw):
-        DIALECTS[pair[0]].read_event(event.data or b"", before_content=True)
+        DIALECTS[pair[0]].read_event(event.data or b"", before_visible=True)

@@ -125,7 +125,7 @@ def test_usage_of_a_stream_is_made_of_the_last_count_of_each_kind(reports: list[
         counts = {f"{name}_tokens": count for name, count in zip(names, report, strict=True) if count is not None}
         last |= counts
         said = codec.read_event(
-            json.dumps({"type": "message_delta", "usage": counts}).encode(), before_content=False
+            json.dumps({"type": "message_delta", "usage": counts}).encode(), before_visible=False
         ).usage
         usage = said if usage is None or said is None else codec.usage_after(usage, said)
 
@@ -272,7 +272,7 @@ def test_no_bytes_break_the_codec(codec: Codec, raw: bytes) -> None:
         codec.read_request(raw)
     codec.read_answer(raw)
     codec.read_error(500, raw)
-    codec.read_event(raw, before_content=True)
+    codec.read_event(raw, before_visible=True)
 
 
 ODD_SHAPES = {
@@ -330,7 +330,7 @@ def test_no_shape_breaks_the_codec(codec: Codec, odd: Any) -> None:
         raw = json.dumps(shape).encode()
         codec.read_answer(raw)
         codec.read_error(500, raw)
-        assert not codec.read_event(raw, before_content=True).is_malformed or not is_plain(shape)
+        assert not codec.read_event(raw, before_visible=True).is_malformed or not is_plain(shape)
 
 
 def is_plain(shape: Any) -> bool:

@@ -284,6 +284,7 @@ def _repeats_were_allowed(exchange: Exchange) -> bool:
     return True
 
 
+@pytest.mark.trap("23")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_total_outage_costs_one_free_failover_per_request_and_the_retry_budget(strategy: str) -> None:
     world = World(builders.group("chat", "a/m", "b/m", "c/m", "d/m", strategy=strategy), seed=1)

@@ -77,6 +77,7 @@ def test_limit_that_is_gone_is_forgotten_in_bounded_time() -> None:
 
 
 @pytest.mark.case("T42")
+@pytest.mark.trap("29")
 @pytest.mark.parametrize("policy", [{}, MARKET_POLICY], ids=["strict", "market"])
 def test_recovered_target_gets_its_traffic_back_without_a_flood(policy: dict[str, object]) -> None:
     sim = pool("a", "b", "c", strategy="round_robin", **policy)

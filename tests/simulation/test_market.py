@@ -122,6 +122,7 @@ def test_thin_traffic_stays_within_the_budget_of_probes() -> None:
 
 
 @pytest.mark.req("X-13")
+@pytest.mark.trap("18")
 def test_replicas_agree_where_they_know_the_same() -> None:
     sims = [pool(always(), always(0.32), seed=seed, prices=()) for seed in (1, 2)]
     for sim in sims:

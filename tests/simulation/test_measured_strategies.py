@@ -19,6 +19,7 @@ def pool(strategy: str, a: Script, *, rate_per_s: float = 20.0, **policy: object
     return Pool(group, {"a/m": a, "b/m": always(0.35), "c/m": always(0.4)}, rate_per_s=rate_per_s)
 
 
+@pytest.mark.trap("1")
 @pytest.mark.bug("C-08")
 @pytest.mark.parametrize("strategy", SCORED)
 def test_black_hole_loses_its_traffic_within_seconds_and_long_before_any_timeout(strategy: str) -> None:
@@ -60,6 +61,7 @@ def test_target_that_is_fast_again_gets_most_of_its_share_back(strategy: str, wi
     assert sim.share("a/m", END_S + within_s, END_S + within_s + 60.0) > 0.8 * before
 
 
+@pytest.mark.trap("2")
 @pytest.mark.bug("C-06")
 @pytest.mark.parametrize("strategy", BY_SPEED)
 def test_quick_errors_attract_no_traffic(strategy: str) -> None:
@@ -80,6 +82,7 @@ def test_new_target_that_always_fails_costs_next_to_nothing(strategy: str) -> No
     assert sim.share("a/m", 0.0, 300.0) < 0.05
 
 
+@pytest.mark.trap("34")
 @pytest.mark.bug("C-03")
 @pytest.mark.parametrize("strategy", ["least_busy", "p2c"])
 def test_equal_idle_targets_share_evenly(strategy: str) -> None:
@@ -103,6 +106,7 @@ def test_warm_up_of_a_blend_always_ends(weights: tuple[float, float]) -> None:
     assert sim.share("b/m", 900.0, 1_200.0) > 0.9
 
 
+@pytest.mark.trap("5")
 def test_target_that_gets_the_long_prompts_is_not_taken_for_slow() -> None:
     sim = pool("blend", always())
     rng = random.Random(3)
@@ -114,6 +118,7 @@ def test_target_that_gets_the_long_prompts_is_not_taken_for_slow() -> None:
 
 
 @pytest.mark.case("I3")
+@pytest.mark.trap("24")
 @pytest.mark.parametrize("strategy", SCORED)
 def test_nothing_is_in_flight_when_all_is_over(strategy: str) -> None:
     sim = pool(strategy, between(20.0, 40.0, HANGS))

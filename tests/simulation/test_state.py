@@ -164,6 +164,7 @@ def test_decision_costs_the_same_after_a_storm_of_rate_limits(strategy: str) -> 
     assert costs[1] == pytest.approx(costs[0], rel=0.05)
 
 
+@pytest.mark.trap("35")
 @pytest.mark.bug("C-09")
 @pytest.mark.parametrize("strategy", SCORED)
 def test_cost_of_a_decision_grows_no_faster_than_the_number_of_targets(strategy: str) -> None:

@@ -18,7 +18,12 @@ from tests.requirements import (
     unknown,
 )
 
-KNOWN = {"req": {"R-001": "first", "R-002": "second", "G-001": "third"}, "case": {"T01": "fourth"}, "bug": {}}
+KNOWN = {
+    "req": {"R-001": "first", "R-002": "second", "G-001": "third"},
+    "case": {"T01": "fourth"},
+    "trap": {},
+    "bug": {},
+}
 
 
 def found(source: str) -> set[Mark]:
@@ -126,7 +131,7 @@ def test_every_id_has_a_short_title() -> None:
 
 
 def test_every_id_has_the_form_of_its_kind() -> None:
-    forms = {"req": r"[RGODCX]-\d{2,3}", "case": r"T\d{2,3}|I\d{1,2}", "bug": r"[A-P]-\d{1,2}"}
+    forms = {"req": r"[RGODCX]-\d{2,3}", "case": r"T\d{2,3}|I\d{1,2}", "trap": r"\d{1,2}", "bug": r"[A-P]-\d{1,2}"}
 
     for kind, ids in catalogue().items():
         assert all(re.fullmatch(forms[kind], id_) for id_ in ids)

@@ -10,7 +10,7 @@ from pointsman.dialects import anthropic_errors as errors
 from pointsman.dialects import anthropic_wire as wire
 from pointsman.dialects import needs, steering
 from pointsman.dialects.codec import PLAIN_EVENT, AnswerFacts, EventFacts, ParsedRequest
-from pointsman.dialects.fields import is_json, read_fields, says_more_than, soft, strict
+from pointsman.dialects.fields import ONLY_TYPE, is_json, read_fields, says_beside, soft, strict
 from pointsman.dialects.named_events import NamedEventDecoder
 from pointsman.dialects.provider_error import NULL, UNREADABLE, error_of, is_given, read_error
 from pointsman.dialects.sse import SseDecoder
@@ -26,6 +26,7 @@ _MEDIA = {Capability.IMAGES: needs.type_pattern(b"image"), Capability.FILES: nee
 _FORCED_CHOICES = frozenset(("any", "tool"))
 
 _CONTENT_EVENT = EventFacts(has_content=True)
+_REASONING_EVENT = EventFacts(has_content=True, is_reasoning=True)
 _TERMINATOR_EVENT = EventFacts(is_terminator=True)
 _MALFORMED_EVENT = EventFacts(is_malformed=True)
 
@@ -93,7 +94,7 @@ class AnthropicMessages:
     def read_error(self, status: int, body: bytes) -> ProviderError:
         return read_error(status, body)
 
-    def read_event(self, data: bytes, *, before_content: bool) -> EventFacts:
+    def read_event(self, data: bytes, *, before_visible: bool) -> EventFacts:
         try:
             event = wire.read_event(data)
         except msgspec.ValidationError:
@@ -104,10 +105,11 @@ class AnthropicMessages:
             return EventFacts(error=error_of(event.error))
         match event.type:
             case "content_block_delta":
-                return _CONTENT_EVENT if before_content and says_more_than("type", event.delta) else PLAIN_EVENT
+                says = before_visible and says_beside(ONLY_TYPE, event.delta)
+                return _content(event.delta) if says else PLAIN_EVENT
             case "content_block_start":
-                says = before_content and wire.block_says_something(event.content_block)
-                return _CONTENT_EVENT if says else PLAIN_EVENT
+                says = before_visible and wire.block_says_something(event.content_block)
+                return _content(event.content_block) if says else PLAIN_EVENT
             case "message_start":
                 return _counted(wire.usage_of_start(event.message), None)
             case "message_delta":
@@ -151,6 +153,10 @@ def _has_format(values: Mapping[str, Raw]) -> bool:
         return is_given(values["output_format"])
     output = soft(values, "output_config", _OUTPUT) if "output_config" in values else None
     return output is not None and is_given(output.format)
+
+
+def _content(part: Raw) -> EventFacts:
+    return _REASONING_EVENT if wire.is_reasoning(part) else _CONTENT_EVENT
 
 
 def _counted(usage: Usage | None, stop_reason: str | None) -> EventFacts:

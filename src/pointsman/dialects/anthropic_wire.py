@@ -6,12 +6,13 @@ from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
 
 from pointsman.dialects.charge import charged_usd
-from pointsman.dialects.fields import says_more_than
+from pointsman.dialects.fields import ONLY_TYPE, says_beside
 from pointsman.dialects.provider_error import NULL, UNREADABLE
 from pointsman.domain.outcome import Usage
 
 NATURAL_END = "end_turn"
 # blocks that are there before anything is said in them; one of any other type says something by being there
+_REASONING = frozenset(("thinking", "redacted_thinking", "thinking_delta", "signature_delta"))
 _MAY_BE_EMPTY = frozenset(("text", "thinking"))
 
 Count = Annotated[int, Meta(ge=0, lt=2**53)]  # anything else is no count of tokens
@@ -141,11 +142,20 @@ def stop_reason(delta: Raw) -> str | None:
 
 def block_says_something(block: Raw) -> bool:
     """Whether a block has content: text, a tool, reasoning and whatever comes next."""
+    type_ = _type_of(block)
+    return says_beside(ONLY_TYPE, block) if type_ in _MAY_BE_EMPTY else bool(type_)
+
+
+def is_reasoning(part: Raw) -> bool:
+    """Whether a block, or what is added to one, is reasoning."""
+    return _type_of(part) in _REASONING
+
+
+def _type_of(part: Raw) -> str:
     try:
-        type_ = _decode_block(block).type
+        return _decode_block(part).type
     except UNREADABLE:
-        return False
-    return says_more_than("type", block) if type_ in _MAY_BE_EMPTY else bool(type_)
+        return ""
 
 
 def says_nothing(message: Message) -> bool:

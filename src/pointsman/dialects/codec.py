@@ -32,7 +32,8 @@ class ParsedRequest(Leaf):
 class EventFacts(Leaf):
     """One event of a streamed answer, read as far as the relay needs it. All defaults: relay it as it is."""
 
-    has_content: bool = False  # text, tool or reasoning; looked for only until the first one, which commits
+    has_content: bool = False  # text, tool or reasoning, the first of which commits; looked for as long as asked
+    is_reasoning: bool = False  # content, and nothing of it is text or a tool
     finish_reason: str | None = None
     usage: Usage | None = None
     is_usage_only: bool = False
@@ -82,7 +83,9 @@ class Codec(Protocol):
         """What a provider said with an error status, whatever shape it came in."""
         ...
 
-    def read_event(self, data: bytes, *, before_content: bool) -> EventFacts: ...
+    def read_event(self, data: bytes, *, before_visible: bool) -> EventFacts:
+        """`before_visible`: neither text nor a tool has come yet, so content is looked for."""
+        ...
 
     def usage_after(self, earlier: Usage, later: Usage) -> Usage:
         """What holds after a stream has reported its usage again."""

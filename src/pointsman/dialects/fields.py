@@ -1,6 +1,6 @@
 """Reading single fields of a request or an answer, whose values are JSON that nothing has looked into yet (pure)."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import TypeVar
 
 import msgspec
@@ -14,6 +14,8 @@ from pointsman.domain.errors import ErrorKind, GatewayError
 T = TypeVar("T")
 
 _NOTHING = frozenset((b"null", b'""', b"[]", b"{}"))
+
+ONLY_TYPE = frozenset(("type",))  # what parts of an answer have that say nothing
 
 _MODEL = Decoder(str | None)
 _decode_fields = Decoder(dict[str, Raw]).decode
@@ -63,13 +65,13 @@ def says_something(value: Raw) -> bool:
     return bytes(value) not in _NOTHING
 
 
-def says_more_than(name: str, said: Raw) -> bool:
-    """Whether an object has anything beside the field of that name: text, tools, reasoning and whatever comes next."""
+def says_beside(names: Container[str], said: Raw) -> bool:
+    """Whether an object has anything beside the fields of these names: text, tools and whatever comes next."""
     try:
         fields = _decode_fields(said)
     except msgspec.DecodeError:
         return False
-    return any(field != name and says_something(value) for field, value in fields.items())
+    return any(field not in names and says_something(value) for field, value in fields.items())
 
 
 def is_json(data: bytes) -> bool:

@@ -29,6 +29,7 @@ _MEDIA = {
 
 _DONE = b"[DONE]"
 _CONTENT_EVENT = EventFacts(has_content=True)
+_REASONING_EVENT = EventFacts(has_content=True, is_reasoning=True)
 _TERMINATOR_EVENT = EventFacts(is_terminator=True)
 _MALFORMED_EVENT = EventFacts(is_malformed=True)
 
@@ -90,7 +91,7 @@ class OpenAIChat(OpenAIDialect):
             return AnswerFacts(usage, fault="empty")
         return AnswerFacts(usage)
 
-    def read_event(self, data: bytes, *, before_content: bool) -> EventFacts:
+    def read_event(self, data: bytes, *, before_visible: bool) -> EventFacts:
         if data.strip() == _DONE:
             return _TERMINATOR_EVENT
         try:
@@ -99,7 +100,7 @@ class OpenAIChat(OpenAIDialect):
             return PLAIN_EVENT if is_json(data) else _MALFORMED_EVENT  # other shapes are not ours to judge
         except UNREADABLE:
             return _MALFORMED_EVENT if data.strip() else PLAIN_EVENT  # an event without data says nothing
-        if not before_content and wire.is_plain_delta(payload):
+        if not before_visible and wire.is_plain_delta(payload):
             return PLAIN_EVENT
         error = wire.error_in(payload)
         if error is not None:
@@ -107,11 +108,14 @@ class OpenAIChat(OpenAIDialect):
         usage = wire.usage(payload.usage)
         if not payload.choices:
             return EventFacts(usage=usage, is_usage_only=True) if usage else PLAIN_EVENT
-        has_content = before_content and any(map(wire.choice_says_something, payload.choices))
+        has_content = before_visible and any(map(wire.choice_says_something, payload.choices))
+        is_reasoning = has_content and not any(map(wire.choice_is_visible, payload.choices))
         finish = payload.choices[0].finish_reason
         if usage is None and finish is None:
+            if is_reasoning:
+                return _REASONING_EVENT
             return _CONTENT_EVENT if has_content else PLAIN_EVENT
-        return EventFacts(has_content=has_content, usage=usage, finish_reason=finish)
+        return EventFacts(has_content=has_content, is_reasoning=is_reasoning, usage=usage, finish_reason=finish)
 
     def write_stream_error(self, error: GatewayError, begun: SseDecoder) -> bytes:
         return b"data: %b\n\ndata: [DONE]\n\n" % written(error)

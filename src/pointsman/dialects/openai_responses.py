@@ -9,7 +9,7 @@ from msgspec.json import Decoder
 from pointsman.dialects import needs, steering
 from pointsman.dialects import responses_wire as wire
 from pointsman.dialects.codec import PLAIN_EVENT, AnswerFacts, EventFacts, ParsedRequest
-from pointsman.dialects.fields import is_json, read_fields, says_more_than, says_something, soft, strict
+from pointsman.dialects.fields import ONLY_TYPE, is_json, read_fields, says_beside, says_something, soft, strict
 from pointsman.dialects.kept_state import keys
 from pointsman.dialects.numbered_events import NumberedDecoder
 from pointsman.dialects.openai_dialect import OpenAIDialect
@@ -30,6 +30,7 @@ _MEDIA = {
 }
 
 _CONTENT_EVENT = EventFacts(has_content=True)
+_REASONING_EVENT = EventFacts(has_content=True, is_reasoning=True)
 _MALFORMED_EVENT = EventFacts(is_malformed=True)
 
 
@@ -77,7 +78,7 @@ class OpenAIResponses(OpenAIDialect):
             return AnswerFacts(usage, fault="empty")
         return AnswerFacts(usage, kept=wire.kept(response, body))
 
-    def read_event(self, data: bytes, *, before_content: bool) -> EventFacts:
+    def read_event(self, data: bytes, *, before_visible: bool) -> EventFacts:
         try:
             event = wire.read_event(data)
         except msgspec.ValidationError:
@@ -95,7 +96,7 @@ class OpenAIResponses(OpenAIDialect):
             case "error":
                 return EventFacts(error=wire.error_of_event(data))
             case _:
-                return _CONTENT_EVENT if before_content and _says_something(event) else PLAIN_EVENT
+                return _content(event) if before_visible and _says_something(event) else PLAIN_EVENT
 
     def write_stream_error(self, error: GatewayError, begun: SseDecoder) -> bytes:
         """The response as it began, and that it failed; with the number that the next event would have had."""
@@ -131,7 +132,11 @@ def _reasons(values: Mapping[str, Raw]) -> bool:
 
 def _says_something(event: wire.Event) -> bool:
     """Whether an event has content; events of a response's life have none, an item or a part may begin without."""
-    return says_something(event.delta) or wire.item_says_something(event.item) or says_more_than("type", event.part)
+    return says_something(event.delta) or wire.item_says_something(event.item) or says_beside(ONLY_TYPE, event.part)
+
+
+def _content(event: wire.Event) -> EventFacts:
+    return _REASONING_EVENT if wire.is_reasoning(event) else _CONTENT_EVENT
 
 
 def _ended(event: wire.Event, data: bytes) -> EventFacts:

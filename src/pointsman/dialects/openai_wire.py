@@ -7,11 +7,15 @@ from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
 
 from pointsman.dialects.charge import charged_usd
-from pointsman.dialects.fields import says_more_than, says_something
+from pointsman.dialects.fields import says_beside, says_something
 from pointsman.dialects.provider_error import NULL, error_of, is_given
 from pointsman.domain.outcome import ProviderError, Usage
 
 NATURAL_END = "stop"
+
+_NO_CONTENT = frozenset(("role",))
+# `reasoning_content`: DeepSeek, vLLM, llama.cpp; the others: OpenRouter, newer vLLM
+_NOT_VISIBLE = _NO_CONTENT | {"reasoning", "reasoning_content", "reasoning_details"}
 
 
 class Choice(Struct, gc=False):
@@ -106,11 +110,16 @@ def says_nothing(payload: Payload) -> bool:
 
 def choice_says_something(choice: Choice) -> bool:
     """Whether one choice of an event has content."""
-    return says_more_than("role", choice.delta) or says_something(choice.text)
+    return says_beside(_NO_CONTENT, choice.delta) or says_something(choice.text)
+
+
+def choice_is_visible(choice: Choice) -> bool:
+    """Whether that content is more than reasoning."""
+    return says_beside(_NOT_VISIBLE, choice.delta) or says_something(choice.text)
 
 
 def _has_message(choice: Choice) -> bool:
-    return says_more_than("role", choice.message) or says_something(choice.text)
+    return says_beside(_NO_CONTENT, choice.message) or says_something(choice.text)
 
 
 def error_in(payload: Payload) -> ProviderError | None:

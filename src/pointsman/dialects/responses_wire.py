@@ -6,7 +6,7 @@ from msgspec import Meta, Raw, Struct, structs
 from msgspec.json import Decoder
 
 from pointsman.dialects.charge import charged_usd
-from pointsman.dialects.fields import says_more_than
+from pointsman.dialects.fields import ONLY_TYPE, says_beside
 from pointsman.dialects.kept_state import keys
 from pointsman.dialects.provider_error import NULL, UNREADABLE, error_of, is_given
 from pointsman.domain.outcome import ProviderError, Usage
@@ -173,6 +173,16 @@ def kept_from_the_start(event: Event, data: bytes) -> tuple[str, ...]:
     return kept(response, data) if bytes(response.background) == b"true" else ()
 
 
+def is_reasoning(event: Event) -> bool:
+    """Whether the content of an event is reasoning."""
+    if event.item is NULL:
+        return event.type.startswith("response.reasoning")
+    try:
+        return _decode_item(event.item).type == "reasoning"
+    except UNREADABLE:
+        return False
+
+
 def item_says_something(raw: Raw) -> bool:
     """Whether an item of the output has content: text, a tool, reasoning and whatever comes next."""
     try:
@@ -181,7 +191,7 @@ def item_says_something(raw: Raw) -> bool:
         return False
     match item.type:
         case "message":
-            return any(says_more_than("type", part) for part in item.content or ())
+            return any(says_beside(ONLY_TYPE, part) for part in item.content or ())
         case "reasoning":  # its encrypted form is there from the start
             return bool(item.content or item.summary)
         case type_:

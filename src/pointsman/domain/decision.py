@@ -246,3 +246,4 @@ class AttemptRecord(Leaf):
     ttft_s: float | None
     duration_s: float
     cost_usd: float | None = None  # None: not known
+    visible_s: float | None = None  # of a stream: to its first text or tool, after whatever reasoning

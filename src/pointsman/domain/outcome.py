@@ -72,3 +72,4 @@ class Outcome(Leaf):
     duration_s: float = 0.0
     usage: Usage | None = None
     told_limits: tuple[ToldLimit, ...] = ()  # those of which little is left
+    visible_s: float | None = None  # of a stream: the first text or tool; `ttft_s` may have been reasoning

@@ -47,6 +47,7 @@ class BaseAnswer:
         self.usage: Usage | None = None
         self._ttfb_s: float | None = None
         self._ttft_s: float | None = None
+        self._visible_s: float | None = None
         self._parts: list[bytes] = []  # of a body that is read as a whole
         self._body_bytes = 0
 
@@ -99,10 +100,11 @@ class BaseAnswer:
             told = self._told() if self._lease is None or self._lease.state.wants_limits(now) else ()
             return Outcome(
                 _SERVED, "", OK, None, False, None, committed, ttfb_s, ttft_s, duration_s, self.usage, told,
+                self._visible_s,
             )  # fmt: skip
         return Outcome(
             fault.outcome_class, fault.detail, self.status, fault.error, fault.confirmed, self._retry_after_s(),
-            committed, ttfb_s, ttft_s, duration_s, self.usage, self._told(),
+            committed, ttfb_s, ttft_s, duration_s, self.usage, self._told(), self._visible_s,
         )  # fmt: skip
 
     def gone(self, detail: str) -> Outcome:

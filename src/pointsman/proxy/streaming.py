@@ -101,7 +101,7 @@ class StreamAnswer(BaseAnswer):
             return False  # the answer is over: nothing after its end counts
         if event.data is None:
             return True
-        facts = self.codec.read_event(event.data, before_content=not self.has_content)
+        facts = self.codec.read_event(event.data, before_visible=self._visible_s is None)
         return True if facts is PLAIN_EVENT else self._note(facts, event)
 
     def _note(self, facts: EventFacts, event: SseEvent) -> bool:
@@ -119,11 +119,18 @@ class StreamAnswer(BaseAnswer):
         if facts.is_terminator:
             self._terminator = event.raw
             return False
-        if facts.has_content and not self.has_content:
-            self.has_content = True
-            self._ttft_s = self._clock.now() - self._began_at
-            self._waited.answered()
+        if facts.has_content:
+            self._note_content(is_visible=not facts.is_reasoning)
         return self._wants_usage or not facts.is_usage_only
+
+    def _note_content(self, *, is_visible: bool) -> None:
+        after_s = self._clock.now() - self._began_at
+        if is_visible:
+            self._visible_s = after_s
+        if not self.has_content:
+            self.has_content = True
+            self._ttft_s = after_s
+            self._waited.answered()
 
     def _break(self, fault: Fault) -> None:
         self._stream_fault = fault

@@ -127,7 +127,7 @@ class Exchange:
             ended.append(AttemptRecord(
                 pick.target.id, pick.mode, pick.propensity, outcome.outcome_class, outcome.detail, outcome.status,
                 outcome.committed, started_s, outcome.ttfb_s, outcome.ttft_s, outcome.duration_s,
-                cost_usd(pick.target.price, outcome.usage),
+                cost_usd(pick.target.price, outcome.usage), outcome.visible_s,
             ))  # fmt: skip
         return ended
 

@@ -32,6 +32,8 @@ from pointsman.routing.strategies import PRESETS, Strategy
 
 NOBODY: frozenset[str] = frozenset()
 
+_LONG_PROMPT_BYTES = 128 * 1024  # about 32,000 tokens: a probe that fails would have them read twice, and paid for
+
 
 def decide(
     ask: Ask,
@@ -54,7 +56,7 @@ def decide(
     found = availability.split(group, eligible.members, view, tried)
     excluded = eligible.excluded + found.excluded
     if found.recovering and (not tried or not found.open):
-        probed = _probed(group, found, view, home)
+        probed = _probed(ask, group, found, view, home)
         if probed is not None:
             return _only(group, probed, excluded, DecisionMode.PROBE, Effects(claim_probe=True))
     if not found.open:
@@ -74,9 +76,15 @@ def decide(
     return structs.replace(picked, gates=gates)
 
 
-def _probed(group: ModelGroup, found: availability.Availability, view: GroupView, home: int | None) -> int | None:
-    """The recovering member that gets this request. A session is taken from its target only if nothing else comes."""
-    if home not in found.open or not affinity.holds(group):
+def _probed(
+    ask: Ask, group: ModelGroup, found: availability.Availability, view: GroupView, home: int | None
+) -> int | None:
+    """The recovering member that gets this request.
+
+    A session is taken from its target, and a long prompt put at risk, only if nothing else comes.
+    """
+    is_kept = home in found.open and affinity.holds(group)
+    if not found.open or not (is_kept or ask.facts.body_bytes > _LONG_PROMPT_BYTES):
         return found.recovering[0]
     return next((index for index in found.recovering if view.targets[index].is_probe_overdue), None)
 

@@ -24,9 +24,9 @@ class Reader:
             self._codec.read_request(body)
         return raised.value
 
-    def event(self, payload: object, *, before_content: bool = True) -> EventFacts:
+    def event(self, payload: object, *, before_visible: bool = True) -> EventFacts:
         """One event of a stream."""
-        return self._codec.read_event(json.dumps(payload).encode(), before_content=before_content)
+        return self._codec.read_event(json.dumps(payload).encode(), before_visible=before_visible)
 
     def answer(self, payload: object) -> AnswerFacts:
         """A whole answer."""

@@ -147,13 +147,10 @@ def test_an_event_that_says_nothing_is_no_content(payload: dict[str, object]) ->
     [
         messages.text_delta("a"),
         messages.text_delta(" "),
-        messages.block_delta({"type": "thinking_delta", "thinking": "hm"}),
-        messages.block_delta({"type": "signature_delta", "signature": "x"}),
         messages.block_delta({"type": "input_json_delta", "partial_json": "{"}),
         messages.block_delta({"type": "citations_delta", "citation": {"type": "char_location"}}),
         messages.block_delta({"type": "what_comes_next", "x": 1}),
         messages.tool_use_events(ToolCall("f"), 0)[0],
-        messages.block_start({"type": "redacted_thinking", "data": "x"}),
         messages.block_start({"type": "server_tool_use", "id": "s"}),
         messages.block_start({"type": "what_comes_next"}),
         messages.block_start(messages.text_block("a")),
@@ -163,9 +160,23 @@ def test_whatever_is_said_is_content(payload: dict[str, object]) -> None:
     assert event(payload) == EventFacts(has_content=True)
 
 
+@pytest.mark.bug("E-06", "G-05")
+@pytest.mark.trap("7")
+@pytest.mark.parametrize(
+    "payload",
+    [
+        messages.block_delta({"type": "thinking_delta", "thinking": "hm"}),
+        messages.block_delta({"type": "signature_delta", "signature": "x"}),
+        messages.block_start({"type": "redacted_thinking", "data": "x"}),
+    ],
+)
+def test_reasoning_is_content_of_its_own_kind(payload: dict[str, object]) -> None:
+    assert event(payload) == EventFacts(has_content=True, is_reasoning=True)
+
+
 @pytest.mark.parametrize("payload", [messages.text_delta("a"), messages.tool_use_events(ToolCall("f"), 0)[0]])
 def test_content_is_not_looked_for_once_it_has_come(payload: dict[str, object]) -> None:
-    assert event(payload, before_content=False) is PLAIN_EVENT
+    assert event(payload, before_visible=False) is PLAIN_EVENT
 
 
 def test_message_stop_is_the_terminator() -> None:
@@ -190,7 +201,7 @@ def test_an_event_that_only_calls_itself_an_error_is_one(payload: dict[str, Any]
 @pytest.mark.bug("E-16")
 @pytest.mark.parametrize("data", [b"[DONE]", b'{"type":5,"x":'])
 def test_broken_json_is_malformed(data: bytes) -> None:
-    assert CODEC.read_event(data, before_content=True) == EventFacts(is_malformed=True)
+    assert CODEC.read_event(data, before_visible=True) == EventFacts(is_malformed=True)
 
 
 # --- usage
@@ -343,4 +354,4 @@ def test_the_terminator_is_its_own_named_event() -> None:
     (stop,) = CODEC.decoder().feed(CODEC.write_terminator())
 
     assert stop.raw.startswith(b"event: message_stop\n")
-    assert CODEC.read_event(stop.data or b"", before_content=False).is_terminator
+    assert CODEC.read_event(stop.data or b"", before_visible=False).is_terminator

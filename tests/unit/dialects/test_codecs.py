@@ -170,12 +170,12 @@ def test_an_object_without_an_answer_is_empty(codec: Codec) -> None:
     ids=lambda data: repr(data[:40]),
 )
 def test_broken_json_is_malformed(codec: Codec, data: bytes) -> None:
-    assert codec.read_event(data, before_content=True) == EventFacts(is_malformed=True)
+    assert codec.read_event(data, before_visible=True) == EventFacts(is_malformed=True)
 
 
 @pytest.mark.parametrize("data", [b"[]", b'"text"', b"1", b"null", b'{"type":5}', b"{}", b"", b" ", b"\n"])
 def test_what_is_not_ours_to_judge_is_relayed_as_it_is(codec: Codec, data: bytes) -> None:
-    assert codec.read_event(data, before_content=True) is PLAIN_EVENT
+    assert codec.read_event(data, before_visible=True) is PLAIN_EVENT
 
 
 ERRORS_INSIDE: dict[str, tuple[dict[str, Any], ProviderError]] = {
@@ -208,11 +208,11 @@ EVERY_ERROR = pytest.mark.parametrize(("payload", "error"), ERRORS_INSIDE.values
 
 @pytest.mark.bug("E-05")
 @EVERY_ERROR
-@pytest.mark.parametrize("before_content", [True, False], ids=["before content", "after content"])
+@pytest.mark.parametrize("before_visible", [True, False], ids=["before content", "after content"])
 def test_an_error_within_a_stream_is_seen(
-    codec: Codec, payload: dict[str, Any], error: ProviderError, before_content: bool
+    codec: Codec, payload: dict[str, Any], error: ProviderError, before_visible: bool
 ) -> None:
-    assert Reader(codec).event(payload, before_content=before_content) == EventFacts(error=error)
+    assert Reader(codec).event(payload, before_visible=before_visible) == EventFacts(error=error)
 
 
 @pytest.mark.bug("B-15")
@@ -310,6 +310,6 @@ def test_what_ends_a_broken_stream_is_an_error_to_a_reader_of_the_dialect(codec:
 
     first, *_ = codec.decoder().feed(b": begin\n\n" + codec.write_stream_error(error, codec.decoder()))[1:]
 
-    found = codec.read_event(first.data or b"", before_content=False).error
+    found = codec.read_event(first.data or b"", before_visible=False).error
     assert found is not None
     assert (found.message, found.code) == ('a "b"', "upstream_error")

@@ -158,7 +158,7 @@ def test_nothing_is_asked_for_that_is_not_needed(body: bytes) -> None:
 
 @pytest.mark.parametrize("data", [b"[DONE]", b" [DONE] ", b"[DONE]\n"])
 def test_the_terminator_is_recognised(data: bytes) -> None:
-    assert CODEC.read_event(data, before_content=True) == EventFacts(is_terminator=True)
+    assert CODEC.read_event(data, before_visible=True) == EventFacts(is_terminator=True)
 
 
 @pytest.mark.bug("E-06")
@@ -204,6 +204,23 @@ def test_whatever_is_said_is_content(fields: dict[str, object]) -> None:
     assert event(delta(**fields)).has_content
 
 
+@pytest.mark.trap("7")
+@pytest.mark.parametrize(
+    ("fields", "is_reasoning"),
+    [
+        ({"reasoning_content": "hm"}, True),
+        ({"reasoning": "hm"}, True),
+        ({"reasoning": "hm", "reasoning_details": [{"text": "hm"}]}, True),
+        ({"role": "assistant", "content": None, "reasoning": "hm"}, True),
+        ({"reasoning": "hm", "content": "a"}, False),
+        ({"reasoning": "hm", "tool_calls": [{"index": 0}]}, False),
+        ({"what_comes_next": 1}, False),
+    ],
+)
+def test_reasoning_is_content_of_its_own_kind(fields: dict[str, object], is_reasoning: bool) -> None:
+    assert event(delta(**fields)) == EventFacts(has_content=True, is_reasoning=is_reasoning)
+
+
 def test_content_of_any_choice_counts() -> None:
     payload = {"choices": [{"index": 0, "delta": {}}, {"index": 1, "delta": {"content": "a"}}]}
 
@@ -211,7 +228,7 @@ def test_content_of_any_choice_counts() -> None:
 
 
 def test_content_is_not_looked_for_once_it_has_come() -> None:
-    assert event(delta(content="a"), before_content=False) is PLAIN_EVENT
+    assert event(delta(content="a"), before_visible=False) is PLAIN_EVENT
 
 
 @pytest.mark.bug("E-12")
@@ -226,7 +243,7 @@ def test_the_finish_reason_is_the_provider_s_own(finish: str) -> None:
 def test_an_event_may_have_content_and_its_end_at_once() -> None:
     payload = {"choices": [{"index": 0, "delta": {"reasoning": "hm"}, "finish_reason": "length"}]}
 
-    assert event(payload) == EventFacts(has_content=True, finish_reason="length")
+    assert event(payload) == EventFacts(has_content=True, is_reasoning=True, finish_reason="length")
 
 
 @pytest.mark.bug("E-12")
@@ -273,10 +290,10 @@ ERRORS_INSIDE: dict[str, tuple[dict[str, Any], ProviderError]] = {
 
 
 @pytest.mark.bug("E-05")
-@pytest.mark.parametrize("before_content", [True, False], ids=["before content", "after content"])
+@pytest.mark.parametrize("before_visible", [True, False], ids=["before content", "after content"])
 @pytest.mark.parametrize(("payload", "error"), ERRORS_INSIDE.values(), ids=ERRORS_INSIDE)
-def test_an_error_within_a_stream_is_seen(payload: dict[str, Any], error: ProviderError, before_content: bool) -> None:
-    assert event(payload, before_content=before_content) == EventFacts(error=error)
+def test_an_error_within_a_stream_is_seen(payload: dict[str, Any], error: ProviderError, before_visible: bool) -> None:
+    assert event(payload, before_visible=before_visible) == EventFacts(error=error)
 
 
 @pytest.mark.parametrize("payload", [{"error": None}, {"choices": [{"delta": {}, "error": None}]}])
@@ -295,7 +312,7 @@ def test_a_null_error_is_none(payload: dict[str, Any]) -> None:
     ],
 )
 def test_broken_json_is_malformed(data: bytes) -> None:
-    assert CODEC.read_event(data, before_content=True) == EventFacts(is_malformed=True)
+    assert CODEC.read_event(data, before_visible=True) == EventFacts(is_malformed=True)
 
 
 @pytest.mark.parametrize("odd", [None, "text", 5, [1]])
@@ -444,4 +461,4 @@ def test_a_broken_stream_ends_with_an_error_event_and_the_terminator() -> None:
 def test_the_terminator_is_its_own_event() -> None:
     written = CODEC.write_terminator()
 
-    assert CODEC.read_event(written[len(b"data: ") : -2], before_content=False).is_terminator
+    assert CODEC.read_event(written[len(b"data: ") : -2], before_visible=False).is_terminator

@@ -42,7 +42,7 @@ def test_an_event_commits_when_it_has_text(text: Any, says: bool) -> None:
 
 
 def test_content_is_not_looked_for_once_it_has_come() -> None:
-    assert event(plain.completion("a"), before_content=False) is PLAIN_EVENT
+    assert event(plain.completion("a"), before_visible=False) is PLAIN_EVENT
 
 
 @pytest.mark.bug("E-12")

@@ -110,8 +110,6 @@ def test_an_event_that_says_nothing_is_no_content(payload: dict[str, object]) ->
 SAYING = (
     responses.text_delta("a"),
     responses.text_delta(" "),
-    {"type": "response.reasoning_summary_text.delta", "delta": "hm"},
-    {"type": "response.reasoning_text.delta", "delta": "hm"},
     {"type": "response.refusal.delta", "delta": "no"},
     {"type": "response.function_call_arguments.delta", "delta": "{"},
     {"type": "response.custom_tool_call_input.delta", "delta": "x"},
@@ -120,8 +118,12 @@ SAYING = (
     responses.item_added({"type": "web_search_call", "id": "ws", "status": "in_progress"}),
     responses.item_added({"type": "what_comes_next"}),
     responses.item_done(HI),
-    responses.item_done(responses.reasoning_item("hm")),
     responses.part_added(responses.text_part("a")),
+)
+REASONING = (
+    {"type": "response.reasoning_summary_text.delta", "delta": "hm"},
+    {"type": "response.reasoning_text.delta", "delta": "hm"},
+    responses.item_done(responses.reasoning_item("hm")),
 )
 
 
@@ -131,9 +133,16 @@ def test_whatever_is_said_is_content(payload: dict[str, object]) -> None:
     assert event(payload) == EventFacts(has_content=True)
 
 
-@pytest.mark.parametrize("payload", SAYING)
+@pytest.mark.bug("E-06", "G-05")
+@pytest.mark.trap("7")
+@pytest.mark.parametrize("payload", REASONING)
+def test_reasoning_is_content_of_its_own_kind(payload: dict[str, object]) -> None:
+    assert event(payload) == EventFacts(has_content=True, is_reasoning=True)
+
+
+@pytest.mark.parametrize("payload", SAYING + REASONING)
 def test_content_is_not_looked_for_once_it_has_come(payload: dict[str, object]) -> None:
-    assert event(payload, before_content=False) is PLAIN_EVENT
+    assert event(payload, before_visible=False) is PLAIN_EVENT
 
 
 # --- events: the end
@@ -202,12 +211,12 @@ FAILURES: dict[str, tuple[dict[str, Any], ProviderError]] = {
 
 
 @pytest.mark.bug("D-07", "E-05")
-@pytest.mark.parametrize("before_content", [True, False], ids=["before content", "after content"])
+@pytest.mark.parametrize("before_visible", [True, False], ids=["before content", "after content"])
 @pytest.mark.parametrize(("payload", "error"), FAILURES.values(), ids=FAILURES)
 def test_a_failure_is_an_error_whatever_event_tells_it(
-    payload: dict[str, Any], error: ProviderError, before_content: bool
+    payload: dict[str, Any], error: ProviderError, before_visible: bool
 ) -> None:
-    assert event(payload, before_content=before_content) == EventFacts(error=error)
+    assert event(payload, before_visible=before_visible) == EventFacts(error=error)
 
 
 @pytest.mark.bug("E-04")

@@ -7,6 +7,7 @@ from pointsman.domain.ask import Ask
 from pointsman.domain.conversation import Session
 from pointsman.domain.decision import Decision, Effects, Exclusion
 from pointsman.domain.outcome import OutcomeClass, Usage
+from pointsman.domain.ports import Rng
 from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.view import Breaker, GroupView, LengthView, Limit, PauseCause, TargetView
 from pointsman.routing.exchange import Command, Exchange, Finish, Send
@@ -57,10 +58,13 @@ def decided(
     turn_credits: tuple[float, ...] | None = None,
     lengths: LengthView | None = None,
     home: int | None = None,
+    rng: Rng | None = None,
+    body_bytes: int = 64,
 ) -> Decision:
     """What `decide` says."""
     view, known = view_of(group, views, turn_credits=turn_credits), lengths or builders.lengths(group)
-    return decide(builders.ask(), group, view, rng=Draws(draw), tried=frozenset(tried), lengths=known, home=home)
+    ask, chance = builders.ask(body_bytes=body_bytes), rng or Draws(draw)
+    return decide(ask, group, view, rng=chance, tried=frozenset(tried), lengths=known, home=home)
 
 
 def picked(decision: Decision) -> str | None:

@@ -21,6 +21,7 @@ def far_from_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
+@pytest.mark.trap("25")
 @pytest.mark.bug("B-06", "P-7")
 @pytest.mark.case("T40")
 @pytest.mark.parametrize(

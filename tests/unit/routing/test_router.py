@@ -4,6 +4,7 @@ import random
 from collections import Counter
 
 import pytest
+from msgspec import structs
 
 from pointsman.domain.decision import DecisionMode, Exclusion
 from pointsman.domain.view import PauseCause
@@ -89,6 +90,7 @@ def test_propensity_is_the_share_of_the_pick(draw: float, target_id: str, propen
     assert decision.pick.propensity == pytest.approx(propensity)
 
 
+@pytest.mark.trap("34")
 @pytest.mark.bug("C-03")
 def test_equal_targets_are_picked_equally_often() -> None:
     group, rng = builders.group("chat", *ABCD), random.Random(3)
@@ -222,10 +224,39 @@ def test_single_target_that_recovers_is_probed_like_any_other() -> None:
     assert decision.pick.mode is DecisionMode.PROBE
 
 
+@pytest.mark.trap("28")
+def test_long_prompt_is_no_probe_as_long_as_shorter_ones_may_come() -> None:
+    group, size = builders.group("chat", "a/m", "b/m"), 1024 * 1024
+
+    assert picked(decided(group, {"b/m": HALF_OPEN}, body_bytes=size)) == "a/m"
+    assert picked(decided(group, {"b/m": structs.replace(HALF_OPEN, is_probe_overdue=True)}, body_bytes=size)) == "b/m"
+    assert picked(decided(group, {"a/m": HALF_OPEN, "b/m": HALF_OPEN}, body_bytes=size)) == "a/m"
+
+
 def test_first_of_two_recovering_targets_is_probed_first() -> None:
     decision = decided(builders.group("chat", "a/m", "b/m", "c/m"), {"b/m": HALF_OPEN, "c/m": HALF_OPEN})
 
     assert picked(decision) == "b/m"
+
+
+# --- propensities
+
+
+@pytest.mark.trap("32")
+def test_propensities_undo_what_the_policy_prefers() -> None:
+    """What another policy would have reached, from the records of this one; the plain mean is far from it."""
+    group, rng = builders.group("chat", ("a/m", 9), ("b/m", 1)), random.Random(32)
+    succeeds, logged = {"a/m": 0.9, "b/m": 0.5}, []
+    for _ in range(20_000):
+        pick = decided(group, rng=rng).pick
+        assert pick is not None
+        logged.append((float(rng.random() < succeeds[pick.target.id]), pick.propensity))
+
+    plain = sum(reward for reward, _ in logged) / len(logged)
+    of_equal_shares = sum(reward * 0.5 / propensity for reward, propensity in logged) / len(logged)
+
+    assert plain == pytest.approx(0.86, abs=0.01)
+    assert of_equal_shares == pytest.approx(0.7, abs=0.03)
 
 
 # --- panic

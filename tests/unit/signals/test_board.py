@@ -71,6 +71,7 @@ def test_group_is_calm_while_another_groups_target_is_paused() -> None:
     assert signals.view(builders.group("chat", "a/m"), NOW).is_calm
 
 
+@pytest.mark.trap("17")
 def test_pause_of_a_target_holds_in_every_group_that_uses_it() -> None:
     signals = board()
     pause(signals, "b/m")
@@ -527,6 +528,7 @@ def test_other_credential_is_another_target() -> None:
 # --- calm groups
 
 
+@pytest.mark.trap("17")
 def test_limit_of_one_target_leaves_the_groups_without_it_calm() -> None:
     signals, group = board(), builders.group("chat", "a/m")
     signals.request_began(group, NOW)
@@ -622,6 +624,7 @@ def test_target_that_does_far_worse_than_its_peers_is_paused(kind: str) -> None:
 
 
 @pytest.mark.req("O-011")
+@pytest.mark.trap("22")
 def test_targets_that_are_all_equally_bad_are_not_paused() -> None:
     signals = market(*"abcde")
 

@@ -37,6 +37,7 @@ def test_silence_leads_back_to_the_prior() -> None:
     assert fed(*[4.0] * 99).value_at(NOW + 1e6, prior=1.0, mass=0.0) == 1.0
 
 
+@pytest.mark.trap("26")
 @pytest.mark.bug("C-07")
 @pytest.mark.parametrize("sample", [math.nan, math.inf, -math.inf])
 def test_what_is_not_finite_is_refused(sample: float) -> None:

@@ -126,6 +126,7 @@ def test_limit_that_is_used_without_harm_grows_by_a_tenth_and_one() -> None:
     assert limit.at(SLOPE) == pytest.approx(1.1 * 0.9 * AT_SLOPE_1 + 1.0)
 
 
+@pytest.mark.trap("27")
 def test_limit_that_nobody_comes_near_does_not_grow() -> None:
     limit = cut()
 

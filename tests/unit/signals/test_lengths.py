@@ -31,6 +31,7 @@ def learned(usage: Usage, times: int = 50, **facts: Any) -> SignalBoard:
 
 
 @pytest.mark.req("O-023")
+@pytest.mark.trap("4")
 def test_first_estimate_is_the_usual_one() -> None:
     board = SignalBoard(Draws())
 

@@ -27,6 +27,7 @@ def speeds(*group: Money, slowness: tuple[float | None, ...] | None = None) -> l
     return [found.tps for found in decodes(group, slowness or (None,) * len(group), NOW)]
 
 
+@pytest.mark.trap("6")
 def test_speed_is_tokens_after_the_first_one_by_seconds_after_it() -> None:
     assert speeds(fed(*[answer()] * 200)) == [pytest.approx(50.0, rel=0.01)]
 

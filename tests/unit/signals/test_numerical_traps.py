@@ -17,6 +17,7 @@ def usage(input_tokens: int, cached_tokens: int) -> Usage:
     return Usage(input_tokens=input_tokens, output_tokens=1, cached_tokens=cached_tokens)
 
 
+@pytest.mark.trap("11")
 def test_share_of_cached_input_is_a_ratio_of_sums_and_no_mean_of_ratios() -> None:
     """One long prompt that was read anew outweighs a thousand short ones that were not."""
     cache = PromptCache()
@@ -29,6 +30,7 @@ def test_share_of_cached_input_is_a_ratio_of_sums_and_no_mean_of_ratios() -> Non
     assert expected == pytest.approx(1_000, rel=0.1)  # 1 %; the mean of the ratios is 99.9 %
 
 
+@pytest.mark.trap("33")
 def test_sums_of_a_week_are_those_of_the_last_minutes() -> None:
     """Whatever is added 200,000 times, rounding does not pile up: what is old is gone with its errors."""
     tracks, rate, now = TwoTracks(slow_half_life_s=300.0, fast_half_life_s=20.0), Rate(0.0), 0.0

@@ -117,6 +117,7 @@ def test_rate_limits_pause_at_once_for_30_60_120_240_300_300_seconds() -> None:
 
 
 @pytest.mark.case("T40")
+@pytest.mark.trap("25")
 @pytest.mark.parametrize(
     ("retry_after_s", "pause_s"),
     [(None, 30), (0.0, 30), (5.0, 30), (45.0, 45), (300.0, 300), (3600.0, 300), (1e12, 300), (-5.0, 30)],

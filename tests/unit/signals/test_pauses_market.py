@@ -203,6 +203,7 @@ def test_requests_that_were_sent_before_the_pause_say_nothing_about_it() -> None
 # --- slow start
 
 
+@pytest.mark.trap("29")
 @pytest.mark.parametrize(("policy", "successes"), [(STRICT, 1), (MARKET, 3)])
 def test_recovered_target_begins_with_a_tenth_of_its_traffic(policy: Cooldown, successes: int) -> None:
     outage, gates = Outage(policy), []

@@ -31,6 +31,7 @@ def test_target_that_mostly_fails_is_an_outlier(kind: str) -> None:
     assert first_is_outlier(target(kind, bad=20, good=2), *[target(good=20)] * 3)
 
 
+@pytest.mark.trap("20")
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_bad_ends_are_too_few_to_tell(kind: str) -> None:
     assert not first_is_outlier(target(kind, bad=2), *[target(good=20)] * 3)
@@ -43,11 +44,13 @@ def test_some_bad_ends_among_many_good_ones_are_no_outlier(kind: str) -> None:
 
 
 @pytest.mark.req("O-011")
+@pytest.mark.trap("22")
 @pytest.mark.parametrize("kind", KINDS)
 def test_nobody_is_an_outlier_among_equally_bad_ones(kind: str) -> None:
     assert not first_is_outlier(*[target(kind, bad=20, good=2)] * 4)
 
 
+@pytest.mark.trap("21")
 @pytest.mark.parametrize("kind", KINDS)
 def test_fewer_than_three_peers_are_no_measure(kind: str) -> None:
     """The absolute limit remains: two bad peers do not excuse a third."""

@@ -36,6 +36,7 @@ def test_first_answers_move_it_a_little_only() -> None:
     assert of(2.0).at(NOW) == pytest.approx(7 / 6)
 
 
+@pytest.mark.trap("11")
 def test_dollars_count_not_answers() -> None:
     found = of(*[1.0] * 50)
     for _ in range(50):

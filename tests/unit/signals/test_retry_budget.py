@@ -48,6 +48,7 @@ def test_old_requests_earn_nothing_any_more() -> None:
     assert budget.left(1_011.0, POLICY) == pytest.approx(30.2)
 
 
+@pytest.mark.trap("16")
 def test_slices_that_time_passes_over_one_by_one_are_each_forgotten() -> None:
     budget = RetryBudget()
 

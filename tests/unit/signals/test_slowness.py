@@ -60,6 +60,7 @@ def test_slow_down_is_seen_within_ten_seconds() -> None:
     assert value(slowness, now, 0.0) > math.log(1.49)
 
 
+@pytest.mark.trap("19")
 def test_noise_does_not_ratchet_the_fast_track() -> None:
     slowness, now = of(*[USUAL_S * 1.3, USUAL_S / 1.3] * 50, gap_s=0.5)
 

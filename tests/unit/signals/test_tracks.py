@@ -73,6 +73,7 @@ def test_quickly_refused_connection_is_no_speed() -> None:
 
 
 @pytest.mark.req("D-073")
+@pytest.mark.trap("10")
 @pytest.mark.bug("C-13", "P-10")
 def test_caller_who_gives_up_is_evidence_of_slowness_and_none_of_failure() -> None:
     tracks = after(("caller_gone", {"duration_s": 5.0}))

@@ -35,15 +35,18 @@ def test_each_track_loses_half_of_its_weight_in_its_half_life() -> None:
     assert of(4.0, 4.0).at(NOW + 100.0).slow_weight == 1.0
 
 
+@pytest.mark.trap("3")
 @pytest.mark.bug("P-8")
 def test_hours_of_silence_lead_back_to_the_prior_and_not_to_zero() -> None:
     assert of(100.0).at(NOW + 36_000.0).slow(3.0, 5.0) == 3.0
 
 
+@pytest.mark.trap("12")
 def test_nothing_is_left_of_sums_below_what_can_be_divided_by() -> None:
     assert of(1.0).at(NOW + 10_000.0) is NOTHING
 
 
+@pytest.mark.trap("12")
 def test_clock_that_steps_back_brings_nothing_back_and_forgets_nothing() -> None:
     tracks = of(2.0)
 

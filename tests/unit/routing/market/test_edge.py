@@ -21,5 +21,6 @@ def test_nothing_is_so_dear_that_its_share_is_zero_or_no_number(price: float) ->
     assert 0.0 < weights([1.0, price], eps=0.001, least_usd=0.0)[1] < 1e-20
 
 
+@pytest.mark.trap("13")
 def test_differences_between_nearly_free_targets_are_noise() -> None:
     assert weights([0.0, 1e-12], eps=0.05, least_usd=1e-6) == [1.0, 1.0]

@@ -17,6 +17,7 @@ def test_reference_without_any_price() -> None:
     assert reference_usd([None, None], 1_000, 200) == 0.0008
 
 
+@pytest.mark.trap("14")
 def test_free_models_leave_time_a_value() -> None:
     assert reference_usd([builders.price(0, 0)], 1_000, 200) == 1e-5
 

@@ -179,6 +179,7 @@ def test_target_of_twice_the_price_has_half_the_score() -> None:
 
 
 @pytest.mark.req("R-015")
+@pytest.mark.trap("15")
 @pytest.mark.bug("C-10")
 def test_unknown_price_is_neutral_and_never_free() -> None:
     assert cost_scores(0.001, None, 0.01) == (1.0, 0.5, 0.1)
