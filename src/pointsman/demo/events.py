@@ -11,12 +11,14 @@ SLOWNESS = 6.0  # more than the noise of the answers, and than the distance betw
 STORM_LIMIT_PER_S = 0.2  # of some requests per second: nearly every one gets a 429
 PRICE_RISE = 20.0  # from the cheapest to the second dearest
 
+BUSIEST, THE_SAME = "the busiest", "the same"  # who is picked by the strategy is its own choice
+
 
 class Event(Struct, frozen=True):
     """One turn of the story."""
 
     at_s: float  # after the loop began
-    provider: str
+    provider: str  # a name; BUSIEST: who has most of the traffic then; THE_SAME: whom BUSIEST was last
     text: str  # what happens to the provider, as the rest of a sentence
     change: Callable[[SimulatedProfile], None] | None = None  # in how it behaves; None: it goes on as it did
     price_ratio: float | None = None  # of its usual price, in the configuration; None: the price stays
@@ -30,7 +32,7 @@ def limit(profile: SimulatedProfile) -> None:
     profile.rate_limit_per_s = STORM_LIMIT_PER_S
 
 
-# swift comes first in every order and has most of the weight: every strategy has to react to what happens to it
+# swift comes first in every order and has most of the weight; what only some strategies see happens to whom they prefer
 EVENTS = (
     Event(4, "swift", f"slows down: everything takes {SLOWNESS:g} times as long", slow_down),
     Event(10, "swift", "is as fast as before", SimulatedProfile.recover),
@@ -38,8 +40,10 @@ EVENTS = (
     Event(16, "steady", "is overrun: it answers nearly every request with 429", limit),
     Event(22, "steady", "has capacity again", SimulatedProfile.recover),
     Event(24, "swift", "is repaired", SimulatedProfile.recover),
-    Event(42, "thrifty", f"costs {PRICE_RISE:g} times as much, says the file from now on", price_ratio=PRICE_RISE),
-    Event(50, "thrifty", "costs what it did before", price_ratio=1.0),
+    Event(31, BUSIEST, f"slows down: everything takes {SLOWNESS:g} times as long", slow_down),
+    Event(38, THE_SAME, "is as fast as before", SimulatedProfile.recover),
+    Event(41, BUSIEST, f"costs {PRICE_RISE:g} times as much, says the file from now on", price_ratio=PRICE_RISE),
+    Event(50, THE_SAME, "costs what it did before", price_ratio=1.0),
 )
 
 

@@ -16,7 +16,9 @@ from pointsman.demo.traffic import RATE_PER_S, Traffic
 from pointsman.demo.welcome import Place
 from pointsman.http1.clock import SystemClock
 
-EFFECT_S = 7.0  # after an event: most of what the shares are of is younger than it by then
+EFFECT_S = (
+    8.0  # after an event: by then most of what the shares are of is younger than it, and a new file has been read
+)
 TICK_S = 0.25  # smooth to the eye; the whole demo, traffic included, takes about 4 % of a core
 
 
@@ -44,6 +46,7 @@ class _Show:
         self._app, self._fleet, self._traffic, self._records = app, fleet, traffic, records
         self._document, self._price_ratios = document, dict[str, float]()
         self._shares: dict[str, float] = {}  # by provider, in the latest picture
+        self._busiest = ""  # the provider, when the story last asked
         self._awaited: list[tuple[float, str, float]] = []  # when a share is compared, whose, and what it was
         self._now = SystemClock.now  # the gateway's own clock, too
         self._targets = [member.target for member in app.live.snapshot.groups[GROUP].members]
@@ -56,10 +59,11 @@ class _Show:
         """Let happen what is due, and see what the gateway has made of it."""
         now, observer = self._now(), self._observer
         for at_s, event in events.due(self._elapsed_s, now - self._began_at):
-            self._happen(event)
-            observer.tell(f"{event.provider} {event.text}", Kind.EVENT, self._began_at + at_s)
+            provider = self._named(event.provider)
+            self._happen(event, provider)
+            observer.tell(f"{provider} {event.text}", Kind.EVENT, self._began_at + at_s)
             if at_s >= WINDOW_S:  # else the share before is one of a few requests
-                self._awaited.append((at_s + EFFECT_S, event.provider, self._shares.get(event.provider, 0.0)))
+                self._awaited.append((at_s + EFFECT_S, provider, self._shares.get(provider, 0.0)))
         self._elapsed_s = now - self._began_at
         for record in self._records.news():
             observer.record(record, now)
@@ -69,11 +73,16 @@ class _Show:
         self._shares = {story.name_of(row.target_id): row.share for row in picture.rows}
         return picture
 
-    def _happen(self, event: events.Event) -> None:
+    def _named(self, provider: str) -> str:
+        if provider == events.BUSIEST:
+            self._busiest = max(self._shares, key=self._shares.__getitem__)
+        return self._busiest if provider in {events.BUSIEST, events.THE_SAME} else provider
+
+    def _happen(self, event: events.Event, provider: str) -> None:
         if event.change is not None:
-            event.change(self._fleet.profiles[event.provider])
+            event.change(self._fleet.profiles[provider])
         if event.price_ratio is not None:
-            self._price_ratios[event.provider] = event.price_ratio
+            self._price_ratios[provider] = event.price_ratio
             self._document.write(self._price_ratios)
 
     def _tell_shifts(self, now: float) -> None:
