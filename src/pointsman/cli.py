@@ -242,6 +242,7 @@ def simulate(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write plots and tables there, too. Default: nowhere.")
     ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, max=256, help="Processes. Default: one for each core.")] = None,
 ) -> None:
     """Compare routing policies in virtual time, with the decision code of the gateway: one table per scenario.
 
@@ -251,12 +252,13 @@ def simulate(
     from pointsman.simulator.command import Wanted, listing  # noqa: PLC0415
     from pointsman.simulator.command import simulate as run  # noqa: PLC0415
     from pointsman.simulator.progress import reporting  # noqa: PLC0415
+    from pointsman.simulator.workers import usable_cores  # noqa: PLC0415
 
     if not scenarios:
         typer.echo(listing())
         return
     names = tuple(name for name in compare.split(",") if name)
-    wanted = Wanted(tuple(scenarios), names, seeds, replicas, requests, permute, html)
+    wanted = Wanted(tuple(scenarios), names, seeds, replicas, requests, permute, html, jobs or usable_cores())
     try:
         with reporting() as step:
             is_met = run(wanted, typer.echo, step)

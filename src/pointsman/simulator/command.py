@@ -14,6 +14,7 @@ from pointsman.simulator.plan import Plan
 from pointsman.simulator.plot import Chapter, page
 from pointsman.simulator.runs import arrivals
 from pointsman.simulator.scenario import load, shipped
+from pointsman.simulator.workers import workers
 
 Say = Callable[[str], None]
 Step = Callable[[int, int, str], None]  # runs done, all runs, what has just been run
@@ -37,6 +38,7 @@ class Wanted(Struct, frozen=True):
     requests: int | None  # None: as many as the scenario has
     permute: bool
     html: Path | None = None  # where plots go, too; None: nowhere
+    jobs: int = 1  # processes
 
 
 def listing() -> str:
@@ -54,16 +56,20 @@ def simulate(wanted: Wanted, say: Say, step: Step) -> bool:
     names = tuple(shipped()) if wanted.scenarios == (ALL,) else wanted.scenarios
     jobs = [_job(wanted, load(name)) for name in names]
     progress, is_met, chapters = _Progress(step, sum([job.runs for job in jobs])), True, list[Chapter]()
-    for number, job in enumerate(jobs):
-        if number:
-            say("")
-        rows = compare(job.plans, job.policies, seeds=wanted.seeds, replicas=wanted.replicas, progress=progress)
-        found = report.order(summaries(list(rows)))
-        chapters.append(_chapter(job, found, wanted))
-        say(f"{chapters[-1].title}\n\n{chapters[-1].table}")
-        for verdict in report.verdicts(job.plan, found):
-            say(verdict.text)
-            is_met &= verdict.is_met
+    with workers(wanted.jobs) as map_runs:
+        for number, job in enumerate(jobs):
+            if number:
+                say("")
+            rows = compare(
+                job.plans, job.policies,
+                seeds=wanted.seeds, replicas=wanted.replicas, progress=progress, map_runs=map_runs,
+            )  # fmt: skip
+            found = report.order(summaries(list(rows)))
+            chapters.append(_chapter(job, found, wanted))
+            say(f"{chapters[-1].title}\n\n{chapters[-1].table}")
+            for verdict in report.verdicts(job.plan, found):
+                say(verdict.text)
+                is_met &= verdict.is_met
     say("\n" + report.LEGEND)
     if wanted.html is not None:
         _write(wanted.html, page(chapters, report.LEGEND))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from statistics import mean, stdev
 
 from msgspec import Struct
@@ -10,6 +11,7 @@ from pointsman.simulator.baselines.registry import CLAIRVOYANT
 from pointsman.simulator.metrics import Metrics, metrics
 from pointsman.simulator.plan import Plan
 from pointsman.simulator.runs import arrivals, run, value_of
+from pointsman.simulator.workers import MapRuns
 
 # of Student's t distribution, two-sided 95 %, by number of seeds
 _T = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
@@ -74,20 +76,37 @@ def estimate(values: Sequence[float]) -> Estimate:
     return Estimate(middle, _T.get(len(values), _T_MANY) * stdev(values) / math.sqrt(len(values)))
 
 
+class _Run(Struct, frozen=True):
+    plan: Plan
+    policy: str
+    seed: int
+    replicas: int
+
+
 def compare(
-    plans: Sequence[Plan], policies: Sequence[str], *, seeds: int, replicas: int, progress: Progress
+    plans: Sequence[Plan],
+    policies: Sequence[str],
+    *,
+    seeds: int,
+    replicas: int,
+    progress: Progress,
+    map_runs: MapRuns = map,
 ) -> Iterator[Row]:
     """The clairvoyant comes last in each plan."""
     for plan in plans:
         found: dict[str, list[Metrics]] = {name: [] for name in (*policies, CLAIRVOYANT)}
-        for seed in range(1, seeds + 1):
-            requests = arrivals(plan, seed)
-            worth = value_of(plan, requests)
-            for name, measured in found.items():
-                served = run(plan, name, requests, worth, seed=seed, replicas=replicas)
-                measured.append(metrics(served, worth, plan.spell))
-                progress(plan.name, name, seed)
+        wanted = [_Run(plan, name, seed, replicas) for seed, name in product(range(1, seeds + 1), found)]
+        for each, measured in zip(wanted, map_runs(_measured, wanted), strict=True):
+            found[each.policy].append(measured)
+            progress(plan.name, each.policy, each.seed)
         best = [each.adjusted_usd for each in found[CLAIRVOYANT]]
-        for name, measured in found.items():
-            regrets = tuple([each.adjusted_usd / usd - 1.0 for each, usd in zip(measured, best, strict=True)])
-            yield Row(plan.name, name, regrets, tuple(measured))
+        for name, runs in found.items():
+            regrets = tuple([each.adjusted_usd / usd - 1.0 for each, usd in zip(runs, best, strict=True)])
+            yield Row(plan.name, name, regrets, tuple(runs))
+
+
+def _measured(wanted: _Run) -> Metrics:
+    requests = arrivals(wanted.plan, wanted.seed)
+    worth = value_of(wanted.plan, requests)
+    served = run(wanted.plan, wanted.policy, requests, worth, seed=wanted.seed, replicas=wanted.replicas)
+    return metrics(served, worth, wanted.plan.spell)

@@ -47,6 +47,20 @@ def test_steps_count_every_run() -> None:
     assert steps[0][2] == "steady, market, seed 1"
 
 
+def test_processes_make_no_difference_but_in_time() -> None:
+    alone, together = told(structs.replace(SOME, seeds=2)), told(structs.replace(SOME, seeds=2, jobs=2))
+
+    assert together == alone
+
+
+def test_whoever_breaks_off_does_not_wait_for_the_rest() -> None:
+    def broken_off(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulate(structs.replace(SOME, jobs=2, seeds=50), lambda _: None, broken_off)
+
+
 def test_policy_that_there_is_not_is_refused_before_anything_is_run() -> None:
     with pytest.raises(PointsmanError, match=r"there is no policy 'markt'\. Did you mean 'market'"):
         told(structs.replace(SOME, compare=("markt",)))
