@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 COMPILED := EXPECTED_CORE=compiled PYTHONPATH=$(CURDIR)/build/compiled $(BIN)/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compiled test-full properties check requirements dialects bench bench-decide bench-guard lock clean
+.PHONY: help demo test test-compiled test-full properties check requirements dialects bench comparison bench-decide bench-guard lock clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -51,6 +51,9 @@ bench-guard: build/compiled ## fail if a request costs far more than what benchm
 	for try in 1 2 3; do \
 	  $(COMPILED) benchmarks.run --only unary --only large --only sse --rounds 5 --guard benchmarks/recorded.json \
 	  && exit 0; done; exit 1
+
+comparison: build/compiled ## write docs/comparison.md: all policies in the scenarios that expect something (hours)
+	$(COMPILED) benchmarks.comparison $(ARGS)
 
 bench-decide: $(VENV)/dev ## cost of a decision by strategy and number of targets; ARGS=--guard fails above the limit
 	$(BIN)/python -m benchmarks.decisions $(ARGS)

@@ -245,7 +245,7 @@ class Market(Value):
     preset: Preset = Preset.BALANCED
     seconds_worth: float | None = None  # in place of the preset's
     usd_per_second: float | None = None  # the same as an amount; comes before both
-    eps: float = 0.05  # behind the best by this ratio: half of its share; as wide as estimates are sure
+    eps: float = 0.02  # behind the best by this ratio: half of its share; of .02 to .10 the best in docs/comparison.md
     probe_interval_s: float = 60.0  # a target without a request for so long gets one, so that its recovery is seen
     probe_spend_ratio: float = 0.01  # of an hour's adjusted price: the most that such requests may cost beyond the best
 

@@ -395,7 +395,7 @@ def test_time_must_be_worth_something(tmp_path: Path, worth: str) -> None:
         ("blend", "{blend: {enabled: false}}", "it is switched off, and traffic is shared by weight"),
         ("p2c", "{}", "drawn by speed and cost alike; every target keeps 0.05 of the best one's chance to be drawn"),
         ("p2c", "{p2c: {objective: cost}}", "drawn by speed and the square of the cost; "),
-        ("market", "{}", "balanced: a second of waiting counts as 0.5 usual requests; 0.05 above the best"),
+        ("market", "{}", "balanced: a second of waiting counts as 0.5 usual requests; 0.02 above the best"),
         ("market", "{market: {seconds_worth: 2}}", "a second of waiting counts as 2 usual requests"),
         ("market", "{market: {usd_per_second: 0.01}}", "a second of waiting counts as 0.01 USD"),
         ("market", "{market: {enabled: false}}", "it is switched off, and traffic is shared by weight"),
