@@ -284,6 +284,7 @@ class App:
             ((name, target_id), score)
             for name, target_ids, verdict in self._standings()
             for target_id, score in zip(target_ids, verdict.terms.get(SCORE, ()), strict=False)
+            if score is not None
         ]
 
     def _engaged(self) -> list[Sample]:

@@ -181,6 +181,20 @@ def test_some_bounds_are_documented() -> None:
         "models.GROUP.routing_policy.market.usd_per_second",
         "models.GROUP.routing_policy.market.eps",
         "models.GROUP.routing_policy.market.exploration.spend",
+        *(
+            f"models.GROUP.routing_policy.dynamic_score.{key}"
+            for key in (
+                "min_observations",
+                "observation_window_seconds",
+                "max_score_adjustment_percent",
+                "exploration_ratio",
+                "affinity.max_entries",
+                "signals.prompt_features.max_scan_bytes",
+                "thresholds.max_error_rate",
+                "thresholds.max_timeout_rate",
+                "thresholds.min_samples",
+            )
+        ),
         "retry.max_attempts",
         "retry.budget_base",
         "retry.budget_ratio",

@@ -18,6 +18,7 @@ from pointsman.domain.decision import (
     FallbackReason,
     FinishReason,
     PinUse,
+    ScoreNote,
     Scores,
 )
 from pointsman.domain.outcome import OutcomeClass, Usage
@@ -66,6 +67,7 @@ def test_every_field_is_documented_in_its_place(heading: str, struct: type[msgsp
     [
         ("field", list(Scores.__struct_fields__)),
         ("number", list(Measured.__struct_fields__)),
+        ("note", list(ScoreNote.__struct_fields__)),
         ("fallback", list(FallbackReason)),
     ],
 )

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import msgspec
 from msgspec import Struct
 
-from pointsman.config import embeddings, fallbacks, outside, values
+from pointsman.config import embeddings, fallbacks, outside, scores, values
 from pointsman.config.keys import single_targets
 from pointsman.config.kinds import KINDS
 from pointsman.config.places import home_folder, state_folder
@@ -237,21 +237,23 @@ def _market(section: MarketTerms, *, enabled: bool) -> Market:
 
 def _policy(config: ConfigFile, entry: GroupEntry, choice: Choice) -> RoutingPolicy:
     scoring = _adaptive(config.adaptive) if choice.strategy == ADAPTIVE else _own(entry, choice.strategy)
+    filters = scores.hard_filters_of(entry)
     return RoutingPolicy(
         strategy=choice.strategy,
         strategy_reason=choice.reason,
         selector=scoring.selector,
-        affinity=_affinity(entry.affinity, scoring),
+        affinity=scores.affinity_of(entry) or _affinity(entry.affinity, scoring),
         blend=scoring.blend,
         p2c=scoring.p2c,
         market=scoring.market,
+        dynamic_score=scores.policy_of(entry.routing_policy.dynamic_score),
         on_all_unavailable=entry.on_all_unavailable,
         cooldown=_cooldown(STRATEGIES[scoring.decides].cooldown, config.cooldown),
         retry=Retry(**config.retry.model_dump()),
-        requires=requires_of(entry.hard_filters),
-        requires_window=entry.hard_filters.require_context_window,
+        requires=frozenset(needed for section in filters for needed in requires_of(section)),
+        requires_window=any(section.require_context_window for section in filters),
         contract=_contract(entry.contract),
-        drops_parameters=entry.drop_params == "warn",
+        drops_parameters=entry.drop_params == "warn" and not scores.keeps_requests_whole(entry),
     )
 
 

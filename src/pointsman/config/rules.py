@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from pointsman.config import embeddings, fallbacks, keys, outside, values
+from pointsman.config import embeddings, fallbacks, keys, outside, scores, values
 from pointsman.config.document import Document
 from pointsman.config.kinds import KINDS
 from pointsman.config.problems import KeyPath, nearest, quoted
@@ -48,6 +48,7 @@ def check(document: Document, config: ConfigFile) -> None:
         _check_weights(document, ("models", name, "targets"), group)
         fallbacks.check(document, config, name)
         outside.check(document, ("models", name), group)
+        scores.check(document, ("models", name), group)
         strategy = _check_routing_policy(document, config, name)
         _check_affinity(document, ("models", name, "affinity"), group, strategy, config.adaptive.selector)
     _check_adaptive(document, config)

@@ -23,6 +23,7 @@ from pointsman.domain.policy import (
     Timeouts,
 )
 from pointsman.domain.request import Dialect
+from pointsman.domain.score_policy import DynamicScore, OnEmpty, PromptFeature, Thresholds
 
 _MAX_WEIGHT = 1e9  # a sum of weights must stay finite
 _MAX_CONNECTIONS = 1_000_000
@@ -41,6 +42,10 @@ _MAX_BOOST = 1_000  # more would be a pin, and there are pins
 _MIN_SECONDS_WORTH = 0.001  # without a value of time nothing would keep a cheap target from being overrun
 _MIN_USD_PER_SECOND = 1e-6
 _MAX_SECONDS_WORTH = 1_000  # a second worth a thousand requests: beyond, prices are noise
+_MAX_WINDOW_S = 3_600  # sums of an hour still follow what happens
+_MAX_SCAN_BYTES = 1 << 20  # more would hold up all other requests
+_MAX_TERMS = 50
+_MAX_MS = 3_600_000
 _MIN_EPS = 0.001  # estimates are not that sure, and all traffic would jump at once
 
 Duration = Annotated[float, BeforeValidator(values.duration_s), WithJsonSchema(values.DURATION_SHAPE)]
@@ -92,6 +97,13 @@ Worth = Annotated[
     Annotated[float, Field(allow_inf_nan=False, ge=_MIN_SECONDS_WORTH, le=_MAX_SECONDS_WORTH)] | None,
     BeforeValidator(reread),
 ]
+Percent = Annotated[float, Field(allow_inf_nan=False, ge=0, le=100), BeforeValidator(reread)]
+Window = Annotated[float, Field(allow_inf_nan=False, ge=1, le=_MAX_WINDOW_S), BeforeValidator(reread)]
+Observations = Annotated[int, Field(ge=0, le=_MAX_SAMPLES), BeforeValidator(reread)]
+Scanned = Annotated[int, Field(ge=1, le=_MAX_SCAN_BYTES), BeforeValidator(reread)]
+OptionalMs = Annotated[Annotated[float, Field(allow_inf_nan=False, gt=0, le=_MAX_MS)] | None, BeforeValidator(reread)]
+Feature = Annotated[PromptFeature, Field(strict=False)]  # from its text
+Bucket = Literal["simple", "standard", "complex"]
 Edge = Annotated[float, Field(allow_inf_nan=False, ge=_MIN_EPS, le=1), BeforeValidator(reread)]
 OnUnavailable = Annotated[OnAllUnavailable, Field(strict=False)]  # from its text
 Dialects = Annotated[list[Annotated[Dialect, Field(strict=False)]], AfterValidator(values.dialects)] | None
@@ -101,6 +113,7 @@ OptionalRatio = Annotated[Annotated[float, Field(allow_inf_nan=False, ge=0, le=1
 Parameter = Annotated[str, AfterValidator(values.parameter)]
 Tag = Annotated[str, AfterValidator(values.tag)]
 PluginName = Annotated[str, AfterValidator(values.plugin_name)]
+TermName = Annotated[str, AfterValidator(values.term_name)]
 Slug = Annotated[str, AfterValidator(values.slug)]
 Required = Annotated[Capability, Field(strict=False)]  # from its text
 Quantization = Literal["int4", "int8", "fp4", "mxfp4", "nvfp4", "fp6", "fp8", "mxfp8", "fp16", "bf16", "fp32"]
@@ -114,6 +127,7 @@ Strategy = Literal[
     "p2c",
     "blend",
     "market",
+    "dynamic_score",
     "plugin",
     "external",
     "adaptive",
@@ -122,6 +136,7 @@ Kind = Literal["openai", "anthropic", "openrouter", "vllm", "llamacpp", "ollama"
 
 _TIMEOUTS, _RETRY, _BLEND, _P2C, _MARKET, _AFFINITY = Timeouts(), Retry(), Blend(), P2c(), Market(), Affinity()
 _EXTERNAL = External()
+_SCORE, _THRESHOLDS = DynamicScore(), Thresholds()
 
 
 class Section(BaseModel):
@@ -367,12 +382,108 @@ class MarketSection(MarketTerms):
     enabled: Flag = _MARKET.enabled
 
 
+class HardFiltersSection(Section):
+    """`models.GROUP.hard_filters`: true wants proof; false excludes only what is known to be unable."""
+
+    require_input_modalities: Flag = False
+    require_tool_support_when_tools_present: Flag = False
+    require_forced_tool_choice_support: Flag = False
+    require_structured_output_support: Flag = False
+    require_reasoning_support_when_requested: Flag = False
+    require_honors_max_tokens_when_caller_capped: Flag = False
+    require_context_window: Flag = False
+
+
+class SwitchSection(Section):
+    """`...dynamic_score.signals.SIGNAL`."""
+
+    enabled: Flag = True
+
+
+class PromptFeaturesSection(SwitchSection):
+    """`...dynamic_score.signals.prompt_features`."""
+
+    max_scan_bytes: Scanned = _SCORE.max_scan_bytes
+    features: list[Feature] = list(PromptFeature)
+
+
+class ScoreSignalsSection(Section):
+    """`...dynamic_score.signals`."""
+
+    request_shape: SwitchSection = SwitchSection()
+    prompt_features: PromptFeaturesSection = PromptFeaturesSection()
+    complexity: SwitchSection = SwitchSection()
+    observed_performance: SwitchSection = SwitchSection()
+    cost: SwitchSection = SwitchSection()
+    evaluation_metadata: SwitchSection = SwitchSection()
+
+
+class WhenSection(Section):
+    """`...dynamic_score.score_terms[i].when`; None: any."""
+
+    complexity_lte: Bucket | None = None
+    complexity_gte: Bucket | None = None
+    prompt_feature: Annotated[PromptFeature | None, Field(strict=False)] = None
+
+
+class ScoreTermSection(Section):
+    """`...dynamic_score.score_terms[i]`."""
+
+    name: TermName
+    when: WhenSection = WhenSection()
+    require_tags: list[Tag] = []
+    prefer_tags: list[Tag] = []
+    expression: str
+
+
+class ThresholdsSection(Section):
+    """`...dynamic_score.thresholds`; None: any."""
+
+    max_error_rate: OptionalRatio = None
+    max_timeout_rate: OptionalRatio = None
+    max_p95_latency_ms: OptionalMs = None
+    max_ttfb_ms: OptionalMs = None
+    min_output_tokens_per_second: OptionalRate = None
+    min_samples: Observations = _THRESHOLDS.min_samples
+
+
+class ScoreAffinitySection(Section):
+    """`...dynamic_score.affinity`: another spelling of `affinity` of the group."""
+
+    enabled: Flag = True
+    ttl_seconds: Duration = _AFFINITY.ttl_s
+    max_entries: Entries = _AFFINITY.max_entries
+
+
+class ScoreHardFiltersSection(HardFiltersSection):
+    """`...dynamic_score.hard_filters`: as `hard_filters` of the group, and one more."""
+
+    require_requested_api_skin: Flag = False
+
+
+class DynamicScoreSection(Section):
+    """`models.GROUP.routing_policy.dynamic_score`."""
+
+    cold_start_policy: Literal["configured_weight"] = "configured_weight"
+    min_observations: Observations = _SCORE.min_observations
+    observation_window_seconds: Window = _SCORE.window_s
+    max_score_adjustment_percent: Percent = _SCORE.max_adjustment_ratio * 100
+    exploration_ratio: HalfRatio = _SCORE.exploration_ratio
+    on_empty: Annotated[OnEmpty, Field(strict=False)] = _SCORE.on_empty
+    affinity: ScoreAffinitySection = ScoreAffinitySection()
+    hard_filters: ScoreHardFiltersSection = ScoreHardFiltersSection()
+    signals: ScoreSignalsSection = ScoreSignalsSection()
+    score_terms: Annotated[list[ScoreTermSection], Field(max_length=_MAX_TERMS)] = []
+    thresholds: ThresholdsSection = ThresholdsSection()
+
+
 class RoutingPolicySection(Section):
     """`models.GROUP.routing_policy`: each part is for the strategy of its name."""
 
     blend: BlendSection = BlendSection()
     p2c: P2cSection = P2cSection()
     market: MarketSection = MarketSection()
+    dynamic_score: DynamicScoreSection = DynamicScoreSection()
 
 
 class AffinitySection(Section):
@@ -397,18 +508,6 @@ class ContractSection(Section):
 
     require: list[Required] = []
     quality_floor: QualityFloorSection = QualityFloorSection()
-
-
-class HardFiltersSection(Section):
-    """`models.GROUP.hard_filters`: true wants proof; false excludes only what is known to be unable."""
-
-    require_input_modalities: Flag = False
-    require_tool_support_when_tools_present: Flag = False
-    require_forced_tool_choice_support: Flag = False
-    require_structured_output_support: Flag = False
-    require_reasoning_support_when_requested: Flag = False
-    require_honors_max_tokens_when_caller_capped: Flag = False
-    require_context_window: Flag = False
 
 
 class PluginSection(Section):

@@ -74,6 +74,16 @@ def _p2c(policy: RoutingPolicy) -> str:
     )
 
 
+def _dynamic_score(policy: RoutingPolicy) -> str:
+    score = policy.dynamic_score
+    terms = ", ".join(term.name for term in score.terms) or "none"
+    return (
+        f"terms {terms}; they have {score.max_adjustment_ratio:.0%} of the say and weights the rest, "
+        f"{score.exploration_ratio:.3g} of the requests explore; by weight until {score.min_observations} attempts "
+        f"were seen in {score.window_s:g} s"
+    )
+
+
 def _plugin(policy: RoutingPolicy) -> str | None:
     return None if policy.plugin is None else f"`{policy.plugin.origin}` says who serves; if it fails, weights do"
 
@@ -96,6 +106,7 @@ _EXPLANATIONS: dict[str, Callable[[RoutingPolicy], str | None]] = {
     "blend": _blend,
     "market": _market,
     "p2c": _p2c,
+    "dynamic_score": _dynamic_score,
     "plugin": _plugin,
     "external": _external,
 }

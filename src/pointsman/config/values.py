@@ -248,6 +248,11 @@ def tag(value: str) -> str:
     return _matching(_PARAMETER, value, "tags have 1-100 characters of A-Z a-z 0-9 . _ -")
 
 
+def term_name(value: str) -> str:
+    """What a score term is called."""
+    return _matching(_PARAMETER, value, "names of terms have 1-100 characters of A-Z a-z 0-9 . _ -")
+
+
 def plugin_name(value: str) -> str:
     """The name of an entry point."""
     return _matching(_PARAMETER, value, "names of plugins have 1-100 characters of A-Z a-z 0-9 . _ -")

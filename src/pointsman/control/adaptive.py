@@ -32,7 +32,7 @@ class TargetTelemetry(Value, kw_only=True):
     in_flight: int
     samples: int
     last_sample_age_ms: int | None  # None: never sampled
-    terms: Mapping[str, float]  # all that was made of the numbers, by name
+    terms: Mapping[str, float | None]  # all that was made of the numbers, by name
 
 
 class NodeTelemetry(Value, kw_only=True):
@@ -97,12 +97,12 @@ def _route(sources: Sources, group: ModelGroup) -> RouteTelemetry | None:
     return RouteTelemetry(group.name, engaged, group.policy.decides, [node])
 
 
-def _terms(verdict: Verdict, at: int) -> dict[str, float]:
+def _terms(verdict: Verdict, at: int) -> dict[str, float | None]:
     return {name: values[at] for name, values in verdict.terms.items()}
 
 
 def _target(
-    sources: Sources, place: int, member: Member, seen: Measured, terms: Mapping[str, float]
+    sources: Sources, place: int, member: Member, seen: Measured, terms: Mapping[str, float | None]
 ) -> TargetTelemetry:
     target, latency_s = member.target, seen.ttft_s or seen.ttfb_s
     age_s = sources.board.sample_age_s(target, sources.clock.now())

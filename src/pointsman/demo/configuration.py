@@ -38,7 +38,11 @@ prices:
 """
 
 # the demo's requests cost next to nothing: time must be worth more, or the cheapest provider would always serve
-_POLICIES = {"market": "{market: {usd_per_second: 0.002}}"}
+_POLICIES = {
+    "market": "{market: {usd_per_second: 0.002}}",
+    "dynamic_score": "{dynamic_score: {score_terms: [{name: best, "
+    "expression: 0.4 * cost_score + 0.3 * latency_score + 0.3 * reliability_score}]}}",
+}
 
 
 class Document(Struct, frozen=True):

@@ -3,13 +3,14 @@
 from msgspec import structs
 
 from pointsman.dialects.conversation import MAX_DIGESTED_BYTES, messages_of, prefix_of, read_spoken
+from pointsman.dialects.prompt import with_prompt
 from pointsman.dialects.session import Headers, session_of
 from pointsman.dialects.text_size import with_text_size
 from pointsman.domain.ask import Ask
 from pointsman.domain.policy import Detail
 from pointsman.domain.target import ModelGroup
 
-_OF_CONVERSATION = frozenset((Detail.SESSION, Detail.PREFIX))
+_OF_CONVERSATION = frozenset((Detail.SESSION, Detail.PREFIX, Detail.PROMPT))
 
 
 def with_details(ask: Ask, group: ModelGroup, body: bytes, headers: Headers) -> Ask:
@@ -24,4 +25,7 @@ def with_details(ask: Ask, group: ModelGroup, body: bytes, headers: Headers) -> 
             facts = structs.replace(facts, session=session_of(headers, spoken, messages, ask, group.name))
         if Detail.PREFIX in wanted:
             prefix = prefix_of(spoken, messages, ask.caller.name)
+        if Detail.PROMPT in wanted:
+            policy = group.policy.dynamic_score
+            facts = with_prompt(facts, bytes(spoken.messages), policy.looked_for, policy.max_scan_bytes)
     return structs.replace(ask, facts=facts, prefix=prefix)

@@ -5,6 +5,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from pointsman.domain.opinion import FallbackReason
+from pointsman.domain.score_policy import ScoreSignal
 from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.value import Leaf, Value
 from pointsman.domain.view import Measured
@@ -48,6 +49,8 @@ class Exclusion(StrEnum):
     MAX_TPM = "max_tpm"
     PROVIDER_LIMIT = "provider_limit"
     HELD_BACK = "held_back"
+    THRESHOLD = "threshold"
+    TERM_TAGS = "term_tags"
 
 
 EXCLUSION_TEXT: dict[Exclusion, str] = {
@@ -86,6 +89,8 @@ EXCLUSION_TEXT: dict[Exclusion, str] = {
     Exclusion.MAX_TPM: "it was sent as many tokens as `max_tpm` allows",
     Exclusion.PROVIDER_LIMIT: "its provider has said that nothing is left of its limit",
     Exclusion.HELD_BACK: "its gate did not admit it to this decision",
+    Exclusion.THRESHOLD: "it does not keep to the thresholds of the group's policy",
+    Exclusion.TERM_TAGS: "it lacks tags that a score term requires for such requests",
 }
 
 
@@ -105,6 +110,7 @@ class DecisionMode(StrEnum):
     THROUGHPUT = "throughput"
     PLUGIN = "plugin"
     EXTERNAL = "external"
+    SCORE = "score"
     EXPLORATION = "exploration"  # not the best one, so that the others stay measured
     FALLBACK = "fallback"  # the strategy's scores are switched off, or not known well enough
     PINNED = "pinned"  # the session stays where it is
@@ -201,12 +207,26 @@ NO_ESTIMATES: tuple[Estimate, ...] = ()
 NO_GATES: Mapping[str, float] = MappingProxyType({})
 
 
+class ScoreNote(Leaf):
+    """What the strategy `dynamic_score` went by."""
+
+    signals: tuple[ScoreSignal, ...]  # that are on
+    observations: int  # of all targets of the group, within the window
+    complexity: str | None  # of the request; None: that signal is off
+    input_bucket: str
+    output_bucket: str
+    tools_bucket: str
+    applied: tuple[str, ...]  # names of terms
+    dropped: tuple[Exclusion, ...]  # rules that would have left nobody
+
+
 class Scores(Leaf, omit_defaults=True):
     """What a strategy compared, in the order of the candidates."""
 
     measured: tuple[Measured, ...]
-    terms: Mapping[str, tuple[float, ...]]  # by name
+    terms: Mapping[str, tuple[float | None, ...]]  # by name; None: there is no value
     fallback: FallbackReason | None = None  # why the terms did not decide
+    note: ScoreNote | None = None  # None: another strategy
 
 
 class PinUse(Leaf):

@@ -69,6 +69,7 @@ class FallbackReason(StrEnum):
     CIRCUIT_OPEN = "circuit_open"  # it has failed again and again, and is not asked for a while
     BAD_ANSWER = "bad_answer"  # what was said cannot be used
     NO_OPINION = "no_opinion"  # no candidate was given more than 0
+    NO_TERM = "no_term"  # no term of the policy applies to the request
     NOT_ASKED = "not_asked"  # nobody is asked for an explanation or a count of tokens
 
 

@@ -10,6 +10,7 @@ from msgspec import structs
 from pointsman.domain.capability import Capability
 from pointsman.domain.opinion import Adviser
 from pointsman.domain.request import Dialect
+from pointsman.domain.score_policy import DynamicScore
 from pointsman.domain.value import Value
 from pointsman.domain.view import Signal
 
@@ -134,6 +135,7 @@ class Detail(StrEnum):
     TEXT_SIZE = "text_size"
     SESSION = "session"
     PREFIX = "prefix"
+    PROMPT = "prompt"  # what it is about
 
 
 class AffinityMode(StrEnum):
@@ -272,6 +274,7 @@ class RoutingPolicy(Value):
     blend: Blend = Blend()
     p2c: P2c = P2c()
     market: Market = Market()
+    dynamic_score: DynamicScore = DynamicScore()
     plugin: Adviser | None = None  # None: the strategy is not `plugin`
     external: External | None = None  # None: the strategy is not `external`
     requires: frozenset[Capability] = frozenset()  # where a request needs it, a target must be known to have it

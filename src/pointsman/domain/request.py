@@ -5,6 +5,7 @@ from enum import StrEnum
 from pointsman.domain.capability import Capability
 from pointsman.domain.conversation import Session
 from pointsman.domain.preferences import Preferences
+from pointsman.domain.score_policy import PromptFeature
 from pointsman.domain.value import Leaf, Value
 
 
@@ -59,3 +60,5 @@ class RequestFacts(Leaf):
     session: Session | None = None  # None: there is none, or the group's policy has no use for it
     needs: tuple[Capability, ...] | None = None  # None: not looked for, as nobody in the group is known to lack any
     preferences: tuple[str, ...] = ()  # names of those that the request came with
+    features: tuple[PromptFeature, ...] | None = None  # what it is about; None: not looked for, as nobody goes by it
+    has_images: bool | None = None  # None: as above

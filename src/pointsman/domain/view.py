@@ -46,6 +46,7 @@ class Signal(StrEnum):
     FAILURES = "failures"
     RATE_LIMITS = "rate_limits"
     MONEY = "money"
+    WINDOW = "window"
 
 
 class Measured(Leaf, omit_defaults=True):
@@ -70,6 +71,13 @@ class Measured(Leaf, omit_defaults=True):
     failure_error: float = 0.0  # of failure_ratio
     rate_limited_error: float = 0.0  # of rate_limited_ratio
     price_factor: float = 1.0  # what it charges, times its list price
+    observed: int = 0  # attempts within the window that scores are made of, as all below
+    error_ratio: float | None = None  # of them: failed, but for timeouts
+    timeout_ratio: float | None = None
+    rescued_ratio: float | None = None  # failed or refused so early that another target could answer
+    p95_s: float | None = None  # of whole answers
+    ttfb_p95_s: float | None = None
+    output_tps: float | None = None  # tokens per second of whole answers
 
 
 class Learned(Leaf):

@@ -27,6 +27,7 @@ from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.value import Value
 from pointsman.domain.view import TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS, GroupView, LengthView
 from pointsman.routing import affinity, availability, costs, eligibility
+from pointsman.routing.score_terms import Narrowed
 from pointsman.routing.scorers import Contest, Scorer, Verdict
 from pointsman.routing.strategies import PRESETS, Strategy
 
@@ -133,8 +134,12 @@ def _picked(
     home: int | None,
     *,
     is_first: bool,
+    dropped: tuple[Exclusion, ...] | None = None,
 ) -> Decision:
     strategy, weights, estimates = field.strategy, field.weights, NO_ESTIMATES
+    if strategy.narrow is not None and dropped is None:
+        found = strategy.narrow(ask.facts, field.group, field.candidates, view)
+        return _narrowed(ask, field, view, excluded, rng, lengths, home, is_first=is_first, found=found)
     at_home = None
     if home is not None and home in field.candidates:
         at_home = field.candidates.index(home)
@@ -143,7 +148,7 @@ def _picked(
     if strategy.compares_prices:
         estimates = costs.estimates(field.candidates, field.targets, lengths)
     if strategy.score is not None:
-        contest = _contest(field, view, estimates, ask=ask, is_first=is_first, home=at_home)
+        contest = _contest(field, view, estimates, ask=ask, is_first=is_first, home=at_home, dropped=dropped or ())
         return _scored(field, strategy.score, contest, excluded, rng)
     if at_home is not None and _is_worth_staying(field.group, [found.cost_usd for found in estimates], at_home):
         return _pinned(field, at_home, excluded, estimates)
@@ -156,6 +161,26 @@ def _picked(
     effects = NO_EFFECTS if pick.turn_credits is None else _turn(view, field.candidates, pick.turn_credits)
     picked = Picked(field.targets[pick.index], strategy.mode, pick.propensity, effects)
     return Decision(field.group, picked, field.ids, pick.shares, excluded, estimates)
+
+
+def _narrowed(
+    ask: Ask,
+    field: _Field,
+    view: GroupView,
+    excluded: tuple[Excluded, ...],
+    rng: Rng,
+    lengths: LengthView | None,
+    home: int | None,
+    *,
+    is_first: bool,
+    found: Narrowed,
+) -> Decision:
+    """Among those that the strategy's own rules leave; `found`: who they are."""
+    excluded += found.excluded
+    if not found.candidates:
+        return Decision(field.group, pick=None, excluded=excluded)
+    field = _field(field.group, found.candidates)
+    return _picked(ask, field, view, excluded, rng, lengths, home, is_first=is_first, dropped=found.dropped)
 
 
 def _is_worth_staying(group: ModelGroup, prices_usd: Sequence[float | None], at_home: int) -> bool:
@@ -199,11 +224,13 @@ def _contest(
     ask: Ask | None = None,
     is_first: bool = False,
     home: int | None = None,
+    dropped: tuple[Exclusion, ...] = (),
 ) -> Contest:
     measured = tuple([view.measured[index] for index in field.candidates])
     stream = ask is None or ask.facts.stream
     return Contest(
-        field.group, view, field.candidates, field.weights, measured, estimates, stream, ask, is_first, home
+        field.group, view, field.candidates, field.weights, measured, estimates, stream, ask, is_first, home,
+        dropped=dropped,
     )  # fmt: skip
 
 
@@ -213,7 +240,7 @@ def _scored(
     if field.strategy.opinion is not None:
         contest = structs.replace(contest, opinion=field.strategy.opinion(contest, rng))
     verdict, home, estimates = score(contest), contest.home, contest.estimates
-    scores = Scores(contest.measured, verdict.terms, verdict.fallback)
+    scores = Scores(contest.measured, verdict.terms, verdict.fallback, verdict.note)
     if home is not None and _is_worth_staying(field.group, verdict.prices_usd or contest.costs_usd, home):
         return _pinned(field, home, excluded, estimates, scores, verdict.effects)
     pick = field.strategy.pick(verdict.weights, verdict.loads, rng)

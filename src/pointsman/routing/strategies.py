@@ -7,11 +7,16 @@ from msgspec import structs
 
 from pointsman.domain.decision import DecisionMode, Estimate
 from pointsman.domain.policy import MARKET, STRICT, AffinityMode, Cooldown, Detail, RoutingPolicy
-from pointsman.domain.target import Target
+from pointsman.domain.request import RequestFacts
+from pointsman.domain.score_policy import ALWAYS, DynamicScore
+from pointsman.domain.target import ModelGroup, Target
 from pointsman.domain.value import Value
-from pointsman.domain.view import Signal
+from pointsman.domain.view import GroupView, Signal
 from pointsman.routing import costs, opinions
+from pointsman.routing.expressions.compiled import compiled
+from pointsman.routing.expressions.tree import ScoreName
 from pointsman.routing.pickers import PICKERS, Picker
+from pointsman.routing.score_terms import Narrowed, narrowed
 from pointsman.routing.scorers import SCORERS, Scorer
 
 
@@ -29,6 +34,7 @@ class Strategy(Value):
     cooldown: Cooldown = STRICT
     opinion: opinions.OpinionOf | None = None  # whom the scorer listens to; None: to nobody
     draws_gates: bool = True  # False: the scorer reads the gates itself, and so whoever is not excluded is a candidate
+    narrow: Callable[[RequestFacts, ModelGroup, tuple[int, ...], GroupView], Narrowed] | None = None  # None: by nothing
     by_cost: Callable[[tuple[float, ...], tuple[Estimate, ...]], tuple[float, ...]] = costs.cheapest  # without a scorer
 
 
@@ -101,6 +107,15 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             cooldown=MARKET,
             draws_gates=False,
         ),
+        "dynamic_score": Strategy(
+            pick=PICKERS["weighted_random"],
+            mode=DecisionMode.SCORE,
+            compares_prices=True,
+            score=SCORERS["dynamic_score"],
+            reads=frozenset((Signal.IN_FLIGHT, Signal.WINDOW)),
+            affinity=AffinityMode.PREFIX,
+            narrow=narrowed,
+        ),
         "plugin": _told(DecisionMode.PLUGIN, opinions.by_plugin),
         "external": _told(DecisionMode.EXTERNAL, opinions.by_service),
     }
@@ -132,13 +147,28 @@ SELECTORS = ("blend", "p2c", "market")
 def equipped(policy: RoutingPolicy, targets: Iterable[Target]) -> RoutingPolicy:
     """The policy of a group of these targets, with all that follows from the strategy it names."""
     row, keeps_sessions = PRESETS[policy.decides], policy.affinity.mode is not AffinityMode.OFF
+    named = _named(policy) if row.narrow is not None else frozenset[str]()
     wanted = {
         Detail.TEXT_SIZE: row.compares_prices,
         Detail.SESSION: row.remembers_sessions or keeps_sessions,
-        Detail.PREFIX: row.compares_prefixes or (row.compares_prices and any(map(_has_discount, targets))),
+        Detail.PREFIX: row.compares_prefixes
+        or (row.compares_prices and any(map(_has_discount, targets)))
+        or ScoreName.CACHE in named,
+        Detail.PROMPT: row.narrow is not None and _looks_at_prompts(policy.dynamic_score, named),
     }
     details = frozenset(detail for detail, is_wanted in wanted.items() if is_wanted)
-    return structs.replace(policy, compares_prices=row.compares_prices, reads=row.reads, details=details)
+    reads = row.reads | PRESETS["market"].reads if ScoreName.ADJUSTED_PRICE in named else row.reads
+    return structs.replace(policy, compares_prices=row.compares_prices, reads=reads, details=details)
+
+
+def _named(policy: RoutingPolicy) -> frozenset[str]:
+    """All scores that the terms of a policy name."""
+    return frozenset(name for term in policy.dynamic_score.terms for name in compiled(term.expression).names)
+
+
+def _looks_at_prompts(policy: DynamicScore, named: frozenset[str]) -> bool:
+    """Whether it matters to any term what a request is about, or how complex it is."""
+    return ScoreName.COMPLEXITY in named or any(term.when != ALWAYS for term in policy.terms)
 
 
 def _has_discount(target: Target) -> bool:

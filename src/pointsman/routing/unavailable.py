@@ -9,10 +9,12 @@ from pointsman.domain.value import Value
 from pointsman.domain.view import GroupView, PauseCause
 from pointsman.routing.availability import RULE_OF_LIMIT
 
+_THRESHOLD_RECHECK_S = 10.0  # a sixtieth of the usual window: until then nothing is forgotten
 PROBE_RECHECK_S = 0.1  # how long a probe's verdict is waited for before looking again
 
 _PAUSED = frozenset((Exclusion.PAUSED, Exclusion.PROBING))
 _COMES_BACK = _PAUSED | frozenset(RULE_OF_LIMIT.values())
+_BY_POLICY = frozenset((Exclusion.THRESHOLD, Exclusion.TERM_TAGS))
 _MAY_BE_OVER = frozenset((PauseCause.FAULTS, PauseCause.OUTLIER))  # before the pause is
 _OUR_FAULT = frozenset((PauseCause.CREDENTIAL, PauseCause.MISSING))
 
@@ -69,6 +71,8 @@ def _returns_at(view: GroupView, index: int, now: float) -> float:
 
 def _refusal(decision: Decision, view: GroupView, returning: Sequence[int], soonest_s: float | None) -> GatewayError:
     name = decision.group.name
+    if not _BY_POLICY.isdisjoint([excluded.rule for excluded in decision.excluded]):
+        return _held_to_policy(name, soonest_s)
     seen = [view.targets[index] for index in returning]
     causes = {target.pause_cause if target.limit is None else PauseCause.RATE_LIMIT for target in seen}
     if causes <= _OUR_FAULT:
@@ -77,6 +81,15 @@ def _refusal(decision: Decision, view: GroupView, returning: Sequence[int], soon
         return rate_limited(name, soonest_s)
     message = f"All targets of '{name}' are paused after faults; retry after the time given."
     return GatewayError(ErrorKind.ALL_TARGETS_UNAVAILABLE, message, retry_after_s=soonest_s)
+
+
+def _held_to_policy(name: str, soonest_s: float | None) -> GatewayError:
+    message = (
+        f"No target of '{name}' keeps to the thresholds and tags that its policy demands now, and `on_empty` is fail; "
+        "the decision record names the rule against each of them."
+    )
+    retry_after_s = _THRESHOLD_RECHECK_S if soonest_s is None else soonest_s
+    return GatewayError(ErrorKind.ALL_TARGETS_UNAVAILABLE, message, retry_after_s=retry_after_s)
 
 
 def misconfigured(name: str) -> GatewayError:

@@ -29,6 +29,8 @@ from pointsman.signals.retry_budget import RetryBudget
 from pointsman.signals.target_state import Lease, TargetState
 from pointsman.signals.tick import Tick
 from pointsman.signals.tracks import Tracks
+from pointsman.signals.window import Window
+from pointsman.signals.windows import windowed
 
 _UNKNOWN = Tracks()  # of a target that was never used; never fed
 _CALM = {flagged: TargetView(flagged=flagged) for flagged in (False, True)}
@@ -94,7 +96,10 @@ class SignalBoard:
         return GroupView(view.is_calm, view.targets, view.turn_credits, self._numbers(group, now), served, at=now)
 
     def _numbers(self, group: ModelGroup, now: float) -> tuple[Measured, ...]:
-        found = measured(list(self._states(group).values()), group.policy.reads, now)
+        states = list(self._states(group).values())
+        found = measured(states, group.policy.reads, now)
+        if Signal.WINDOW in group.policy.reads:
+            found = windowed(found, states, group.policy.dynamic_score.window_s, now)
         factors = self._price_factors(group, now)
         if not factors:
             return found
@@ -245,6 +250,7 @@ class SignalBoard:
         self._caches = {key: cache for key, cache in self._caches.items() if key in keys}
         # all of them now: the first request of a group may ask for another order, and that is not how it stands
         self._groups = {name: _renewed(self._groups.get(name), group) for name, group in named.items()}
+        self._close_windows({group.policy.dynamic_score.window_s for group in named.values()})
         for group in named.values():
             self._measure(group)
             self._limit(group)
@@ -275,6 +281,14 @@ class SignalBoard:
                     tracks.rate_limits = tracks.rate_limits or RATE_LIMITS.new()
                 if Signal.MONEY in group.policy.reads:
                     tracks.money = tracks.money or Money()
+                if Signal.WINDOW in group.policy.reads:
+                    length_s = group.policy.dynamic_score.window_s
+                    tracks.windows.setdefault(length_s, Window(length_s))
+
+    def _close_windows(self, lengths_s: set[float]) -> None:
+        """Of the others nobody reads any more."""
+        for tracks in [state.tracks for state in self._targets.values() if state.tracks is not None]:
+            tracks.windows = {length_s: tracks.windows[length_s] for length_s in tracks.windows.keys() & lengths_s}
 
     def _limit(self, group: ModelGroup) -> None:
         """From now on the limits of the configuration are those of the group's targets."""

@@ -17,7 +17,7 @@ from pointsman.signals.two_tracks import NOTHING, Sums
 _USUAL_TTFT_S = usual_ttft_s(TYPICAL_INPUT_TOKENS)
 _USUAL_UNARY_S = usual_unary_s(TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS)
 _UNKNOWN = Tracks()  # of a target that was never used; never fed
-_LOAD_ALONE = frozenset((Signal.IN_FLIGHT,))
+_LOAD_ALONE = frozenset((Signal.IN_FLIGHT, Signal.WINDOW))  # what was observed in windows is added by others
 
 
 class _Times(Leaf):
@@ -48,7 +48,7 @@ _NO_TIMES = _Times()
 
 def measured(states: Sequence[TargetState | None], reads: frozenset[Signal], now: float) -> tuple[Measured, ...]:
     """One for each target; None: it was never used. Only what `reads` names is worked out: one kind of latency."""
-    if reads == _LOAD_ALONE:
+    if reads <= _LOAD_ALONE:
         return tuple([Measured(0 if state is None else state.in_flight) for state in states])
     tracks = [_UNKNOWN if state is None or state.tracks is None else state.tracks for state in states]
     times = _latencies(tracks, now) if Signal.TTFT in reads else _ttfbs(tracks, now)

@@ -16,6 +16,7 @@ from pointsman.signals.peak_ewma import PeakEwma
 from pointsman.signals.ratios import FAILURES, RATE_LIMITS
 from pointsman.signals.slowness import Slowness, usual_s
 from pointsman.signals.two_tracks import TwoTracks
+from pointsman.signals.window import Window
 
 _TTFB_TAU_S = 10.0  # Finagle's and linkerd's: a peak is nearly forgotten after half a minute
 _OK_STATUS = 200
@@ -34,7 +35,7 @@ _RATE_LIMITED: dict[OutcomeClass, float] = {OutcomeClass.OK: 0.0, OutcomeClass.R
 class Tracks:
     """Kept for targets of groups whose strategy reads them."""
 
-    __slots__ = ("failures", "load", "money", "rate_limits", "served_at", "streams", "ttfb", "unary")
+    __slots__ = ("failures", "load", "money", "rate_limits", "served_at", "streams", "ttfb", "unary", "windows")
 
     def __init__(self) -> None:
         self.streams, self.unary = Slowness(), Slowness()
@@ -44,6 +45,7 @@ class Tracks:
         self.rate_limits: TwoTracks | None = None  # None: no strategy reads them
         self.money: Money | None = None  # None: no strategy reads it
         self.load: Load | None = None  # None: no strategy reads a latency
+        self.windows: dict[float, Window] = {}  # by their length in seconds: those that strategies read
 
     @property
     def samples(self) -> int:
@@ -69,6 +71,8 @@ class Tracks:
                 self.served_at = now
         if self.rate_limits is not None and outcome.outcome_class in _RATE_LIMITED:
             self.rate_limits.observe(_RATE_LIMITED[outcome.outcome_class], now)
+        for window in self.windows.values():
+            window.observe(outcome, now)
         slowness, usual = self.streams if facts.stream else self.unary, usual_s(facts, None)
         beside, learned = 0 if company is None else company.at_start, None
         if outcome.outcome_class in _TIMED and _is_time(outcome.ttft_s):

@@ -6,7 +6,18 @@ from pointsman.simulator.baselines.registry import BASELINES, CLAIRVOYANT
 from pointsman.simulator.schema import PolicySection
 
 # strategies of ours that decide by themselves; `weighted` and others that learn nothing are among the baselines
-STRATEGIES = {name: PolicySection(strategy=name) for name in ("market", "p2c", "blend")}
+_TERM = {  # what the sample of the reference begins with
+    "name": "cheapest_fast_enough",
+    "expression": "0.45 * cost_score + 0.25 * latency_score + 0.20 * throughput_score + 0.10 * reliability_score",
+}
+STRATEGIES = {
+    "market": PolicySection(strategy="market"),
+    "p2c": PolicySection(strategy="p2c"),
+    "blend": PolicySection(strategy="blend"),
+    "dynamic_score": PolicySection.model_validate(
+        {"strategy": "dynamic_score", "routing_policy": {"dynamic_score": {"score_terms": [_TERM]}}}
+    ),
+}
 ALL = "all"
 
 

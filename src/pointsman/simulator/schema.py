@@ -35,7 +35,8 @@ Status = Annotated[int, Field(ge=400, le=599), BeforeValidator(reread)]
 Attempts = Annotated[int, Field(ge=1, le=10), BeforeValidator(reread)]
 
 Tested = Literal[
-    "weighted", "round_robin", "failover", "cost", "inverse_square", "least_busy", "p2c", "blend", "market"
+    "weighted", "round_robin", "failover", "cost", "inverse_square", "least_busy", "p2c", "blend", "market",
+    "dynamic_score",
 ]  # fmt: skip
 
 USUAL_RATE_PER_S = 5.53  # of the Azure conversation trace, whose lengths are the usual ones, too

@@ -321,7 +321,7 @@ _GROUPS: dict[str, Broken] = {
         _target("{model: local/a, weight: true}"), "models.chat.targets[0].weight", "Write digits"
     ),
     "strategy": Broken(_group("strategy: weigted"), "models.chat.strategy", "Did you mean 'weighted'?"),
-    "strategy of a later release": Broken(_group("strategy: dynamic_score"), "models.chat.strategy", "Write weighted"),
+    "strategy of a later release": Broken(_group("strategy: quantum"), "models.chat.strategy", "Write weighted"),
     "on_all_unavailable": Broken(_group("on_all_unavailable: waits"), "models.chat.on_all_unavailable", "'wait'?"),
     "enabled is text": Broken(_group("enabled: on"), "models.chat.enabled", "Write true or false"),
     "same_model is text": Broken(_group("same_model: maybe"), "models.chat.same_model", "Write true or false"),

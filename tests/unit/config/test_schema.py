@@ -45,6 +45,12 @@ _BASE: dict[str, Any] = {
             "external": {"url": "http://127.0.0.1:7000/decide"},
             "targets": [{"model": "two/gpt-5.4"}],
         },
+        "dynamic_score": {
+            "strategy": "dynamic_score",
+            "drop_params": "warn",
+            "routing_policy": {"dynamic_score": {"score_terms": [{"name": "best", "expression": "cost_score"}]}},
+            "targets": [{"model": "two/gpt-5.4"}],
+        },
         "adaptive": {"strategy": "adaptive", "targets": [{"model": "two/gpt-5.4"}]},
     },
     "prices": {"overrides": {"one/b": copy.deepcopy(_PRICE)}},
@@ -181,6 +187,48 @@ _CHANGES: dict[str, object] = {
     "models.*.routing_policy.market.eps": 0.1,
     "models.*.routing_policy.market.exploration.interval": "5m",
     "models.*.routing_policy.market.exploration.spend": 0.02,
+    **{
+        f"models.*.routing_policy.dynamic_score.{key}": value
+        for key, value in {
+            "min_observations": 5,
+            "observation_window_seconds": 60,
+            "max_score_adjustment_percent": 50,
+            "exploration_ratio": 0.1,
+            "on_empty": "fail",
+            "affinity.enabled": False,
+            "affinity.ttl_seconds": 60,
+            "affinity.max_entries": 5,
+            "hard_filters.require_requested_api_skin": True,
+            "hard_filters.require_input_modalities": True,
+            "hard_filters.require_tool_support_when_tools_present": True,
+            "hard_filters.require_forced_tool_choice_support": True,
+            "hard_filters.require_structured_output_support": True,
+            "hard_filters.require_reasoning_support_when_requested": True,
+            "hard_filters.require_honors_max_tokens_when_caller_capped": True,
+            "hard_filters.require_context_window": True,
+            "signals.request_shape.enabled": False,
+            "signals.prompt_features.enabled": False,
+            "signals.prompt_features.max_scan_bytes": 100,
+            "signals.prompt_features.features": ["code"],
+            "signals.complexity.enabled": False,
+            "signals.observed_performance.enabled": False,
+            "signals.cost.enabled": False,
+            "signals.evaluation_metadata.enabled": False,
+            "score_terms.*.name": "other",
+            "score_terms.*.when.complexity_lte": "simple",
+            "score_terms.*.when.complexity_gte": "standard",
+            "score_terms.*.when.prompt_feature": "code",
+            "score_terms.*.require_tags": ["a"],
+            "score_terms.*.prefer_tags": ["a"],
+            "score_terms.*.expression": "load_score",
+            "thresholds.max_error_rate": 0.03,
+            "thresholds.max_timeout_rate": 0.02,
+            "thresholds.max_p95_latency_ms": 10_000,
+            "thresholds.max_ttfb_ms": 1_000,
+            "thresholds.min_output_tokens_per_second": 5,
+            "thresholds.min_samples": 5,
+        }.items()
+    },
     "cooldown.base": "1s",
     "cooldown.max": "10m",
     "cooldown.on_429": "retry_after_only",
@@ -212,13 +260,17 @@ _CHANGES: dict[str, object] = {
         }.items()
     },
 }
-_ONE_VALUE_SO_FAR = {"version": 2}  # nothing to change them to: other values are refused
+_ONE_VALUE_SO_FAR = {
+    "version": 2,
+    "models.*.routing_policy.dynamic_score.cold_start_policy": "none",
+}  # nothing to change them to: other values are refused
 _NAMES = {
     "auth.keys": 0,
     "providers": "one",
     "models": "chat",
     "providers.*.models": "a",
     "models.*.targets": 0,
+    "models.*.routing_policy.dynamic_score.score_terms": 0,
     "prices.overrides": "one/b",
     "providers.*.models.*.price.above": 0,
     "prices.overrides.*.above": 0,
@@ -266,6 +318,8 @@ def _changed(key: str, value: object) -> dict[str, Any]:
 
 def _name(holders: list[str], depth: int) -> str | int:
     """Sections of strategies that ask somebody have a group of their own, of the same name."""
+    if depth == 1 and "dynamic_score" in holders:
+        return "dynamic_score"
     named = holders[depth + 1 : depth + 2]
     return named[0] if depth == 1 and named and named[0] in _BASE["models"] else _NAMES[".".join(holders[:depth])]
 
@@ -305,7 +359,7 @@ def test_every_key_changes_what_is_compiled(tmp_path: Path, key: str, value: obj
 def test_a_key_with_one_value_refuses_every_other(tmp_path: Path, key: str, value: object) -> None:
     error = refused(tmp_path, yaml.safe_dump(_changed(key, value)))
 
-    assert [problem.path for problem in error.problems] == [key]
+    assert [problem.path for problem in error.problems] == [key.replace("*", "dynamic_score")]
 
 
 @pytest.mark.bug("J-03")

@@ -27,6 +27,7 @@ def test_nothing_else_is_worked_out(wanted: Detail) -> None:
 
     found = {
         Detail.TEXT_SIZE: ask.facts.text_chars, Detail.SESSION: ask.facts.session, Detail.PREFIX: ask.prefix,
+        Detail.PROMPT: ask.facts.features,
     }  # fmt: skip
     assert [detail for detail, value in found.items() if value is not None] == [wanted]
 
@@ -34,7 +35,7 @@ def test_nothing_else_is_worked_out(wanted: Detail) -> None:
 def test_all_of_it_can_be_had_at_once() -> None:
     ask = told(*Detail)
 
-    assert None not in (ask.facts.text_chars, ask.facts.session, ask.prefix)
+    assert None not in (ask.facts.text_chars, ask.facts.session, ask.prefix, ask.facts.has_images)
     assert (ask.request_id, ask.caller) == (builders.ask().request_id, builders.ask().caller)
 
 

@@ -37,6 +37,7 @@ def test_each_strategy_has_a_picker_of_the_one_registry() -> None:
         "p2c": "two_choices",
         "blend": "weighted_random",
         "market": "rendezvous",
+        "dynamic_score": "weighted_random",
         "latency": "weighted_random",
         "throughput": "weighted_random",
         "plugin": "weighted_random",
@@ -56,8 +57,8 @@ def test_every_picker_takes_the_same_weights_and_answers_in_the_same_form(picker
 
 @pytest.mark.req("C-08")
 def test_each_strategy_names_the_latency_that_it_means() -> None:
-    """Blend the first content or the whole, p2c the first byte, market the first content and the speed after it."""
-    latencies = {Signal.TTFB, Signal.TTFT, Signal.MONEY}
+    """Blend the first content or the whole, p2c the first byte, market first content and speed, scores the whole."""
+    latencies = {Signal.TTFB, Signal.TTFT, Signal.MONEY, Signal.WINDOW}
 
     named = {name: {each.value for each in row.reads & latencies} for name, row in STRATEGIES.items()}
 
@@ -65,6 +66,7 @@ def test_each_strategy_names_the_latency_that_it_means() -> None:
         "blend": {"ttft"},
         "p2c": {"ttfb"},
         "market": {"ttft", "money"},
+        "dynamic_score": {"window"},
         "plugin": {"ttft"},
         "external": {"ttft"},
     }
@@ -81,6 +83,7 @@ def test_decisions_name_the_strategy_that_made_them() -> None:
         "p2c": DecisionMode.P2C,
         "blend": DecisionMode.BLEND,
         "market": DecisionMode.MARKET,
+        "dynamic_score": DecisionMode.SCORE,
         "plugin": DecisionMode.PLUGIN,
         "external": DecisionMode.EXTERNAL,
     }

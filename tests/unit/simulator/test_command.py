@@ -69,9 +69,9 @@ def test_policy_that_there_is_not_is_refused_before_anything_is_run() -> None:
 def test_all_policies_are_ours_those_of_the_scenario_and_the_rebuilds() -> None:
     names = chosen(("all",), ("mine",))
 
-    assert names[:4] == ("market", "p2c", "blend", "mine")
-    assert all(is_literal(name) for name in names[4:])
-    assert len(names) == 16
+    assert names[:5] == ("market", "p2c", "blend", "dynamic_score", "mine")
+    assert all(is_literal(name) for name in names[5:])
+    assert len(names) == 17
 
 
 def test_reference_may_be_named_but_is_run_once() -> None:

@@ -1,17 +1,14 @@
-"""The best weighted sum of scores in [0, 1], but for a share that keeps the others measured.
+"""The best weighted sum of scores in [0, 1], but for a share that keeps the others measured."""
 
-Ratios to the best, not places between best and worst: a gap of a millisecond must never look like a minute (P-4).
-"""
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from pointsman.domain.decision import DecisionMode
 from pointsman.domain.opinion import FallbackReason
 from pointsman.domain.policy import Blend
 from pointsman.domain.value import Leaf
 from pointsman.routing.scorers.contest import SCORE, Contest, Verdict, by_weight
+from pointsman.routing.scorers.ratios import load_scores, neutral, to_least, weight_scores
 
-NEUTRAL = 0.5  # of what is not known: neither instant nor hopeless (R-015)
 _MIN_SAMPLED_TARGETS = 2  # latencies of one target compare with nothing (R-031)
 _TIE = 1e-9  # closer scores differ by rounding only
 
@@ -81,7 +78,7 @@ def _pipeline_terms(contest: Contest) -> dict[str, tuple[float, ...]]:
     count = len(contest.weights)
     return {
         "session_score": tuple([float(index == contest.home) for index in range(count)]),
-        "weight_score": _weight_scores(contest.weights),
+        "weight_score": weight_scores(contest.weights),
         "load_score": _load_scores(contest),
         "prefix_score": contest.cached_ratios,
     }
@@ -105,24 +102,13 @@ def _shares(ranking: _Ranking, exploration_ratio: float) -> tuple[tuple[float, .
 
 def _latency_scores(contest: Contest) -> tuple[float, ...]:
     """1.0 for the fastest, proportionally less for slower ones."""
-    return _beside_best([seen.ttft_s if contest.stream else seen.unary_s for seen in contest.measured])
+    return neutral(to_least([seen.ttft_s if contest.stream else seen.unary_s for seen in contest.measured]))
 
 
 def _cost_scores(contest: Contest) -> tuple[float, ...]:
     """1.0 for what costs least, proportionally less for what costs more; beside something free, 0 for all else."""
-    return _beside_best(contest.costs_usd)
-
-
-def _beside_best(values: Sequence[float | None]) -> tuple[float, ...]:
-    best = min([value for value in values if value is not None], default=0.0)
-    return tuple([NEUTRAL if value is None else best / value if value else 1.0 for value in values])
+    return neutral(to_least(contest.costs_usd))
 
 
 def _load_scores(contest: Contest) -> tuple[float, ...]:
-    most = max([seen.in_flight for seen in contest.measured])
-    return tuple([1.0 - seen.in_flight / (most + 1) for seen in contest.measured])
-
-
-def _weight_scores(weights: tuple[float, ...]) -> tuple[float, ...]:
-    heaviest = max(weights)
-    return tuple([weight / heaviest for weight in weights])
+    return load_scores(contest.measured)

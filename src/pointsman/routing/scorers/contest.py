@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from pointsman.domain.ask import Ask
-from pointsman.domain.decision import NO_EFFECTS, DecisionMode, Effects, Estimate
+from pointsman.domain.decision import NO_EFFECTS, DecisionMode, Effects, Estimate, Exclusion, ScoreNote
 from pointsman.domain.opinion import FallbackReason
 from pointsman.domain.policy import RoutingPolicy
 from pointsman.domain.target import ModelGroup
@@ -29,6 +29,7 @@ class Contest(Leaf):
     is_first: bool = False  # nobody has been tried yet
     home: int | None = None  # the candidate that answered the request's session last; None: nobody, or none of them
     opinion: Opinion | None = None  # None: the strategy asks nobody
+    dropped: tuple[Exclusion, ...] = ()  # rules of the policy that would have left nobody
 
     @property
     def policy(self) -> RoutingPolicy:
@@ -60,12 +61,13 @@ class Verdict(Leaf):
 
     weights: tuple[float, ...]  # to draw in proportion to
     modes: tuple[DecisionMode, ...]  # of each candidate, should it be drawn
-    terms: Mapping[str, tuple[float, ...]]  # what the weights are made of, for people
+    terms: Mapping[str, tuple[float | None, ...]]  # what the weights are made of, for people
     loads: tuple[float, ...] = ()  # of two drawn candidates the lower one wins
     fallback: FallbackReason | None = None
     shares: tuple[float, ...] | None = None  # long-run fractions of traffic; None: as the picker says
     effects: Effects = NO_EFFECTS
     prices_usd: tuple[float | None, ...] = ()  # by which a session stays, None: it may not; empty: what is charged
+    note: ScoreNote | None = None  # what else the strategy went by
 
 
 def by_weight(contest: Contest, reason: FallbackReason) -> Verdict:
