@@ -41,6 +41,7 @@ from pointsman.proxy.policy_services import PolicyServices
 from pointsman.proxy.recorder import Recorder
 from pointsman.proxy.server import FrontDoor
 from pointsman.proxy.stored_responses import StoredResponses
+from pointsman.proxy.tool_judge import ToolJudge
 from pointsman.reload import Reloader
 from pointsman.routing.router import standing
 from pointsman.routing.scorers import SCORE, Verdict
@@ -70,6 +71,7 @@ class App:
         self._decisions.on_kept = self._recent.keep
         self._recorder = Recorder(self._decisions, self.metrics, logs_requests=settings.log_requests)
         self.metrics.before_scrape = self._recorder.digest  # a scrape sees every request that has ended
+        self._tool_judge = ToolJudge(self.board)
         self._watchdog = Watchdog(loop)
         limits = UpstreamLimits()
         self._pool = ConnectionPool(loop, limits, self._watchdog, Resolver(loop))
@@ -84,7 +86,8 @@ class App:
 
     def _front_door(self, upstream: Upstream, limits: UpstreamLimits) -> FrontDoor:
         parts = Parts(
-            self.live, self.board, upstream, self._recorder, self._rng, self._clock, limits, Holders(), self._policies
+            self.live, self.board, upstream, self._recorder, self._rng, self._clock, limits, Holders(), self._policies,
+            self._tool_judge,
         )  # fmt: skip
         posts = {codec.path: ModelHandler(codec, parts).serve for codec in DIALECTS.values()}
         posts[count_tokens.PATH] = CountHandler(parts).serve
@@ -124,6 +127,7 @@ class App:
         self._decisions.start()
         self._watchdog.start()
         self._watchdog.watch(self._recorder)
+        self._watchdog.watch(self._tool_judge)
         self._pool.start()
         listen, admin_listen = self._reloader.settings.listen, self._reloader.settings.admin_listen
         await self._edge.start(listen.host, listen.port)

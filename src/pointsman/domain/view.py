@@ -47,6 +47,7 @@ class Signal(StrEnum):
     RATE_LIMITS = "rate_limits"
     MONEY = "money"
     WINDOW = "window"
+    QUALITY = "quality"
 
 
 class Measured(Leaf, omit_defaults=True):
@@ -60,7 +61,7 @@ class Measured(Leaf, omit_defaults=True):
     ttfb_s: float | None = None  # first byte: the latest peak, on its way back to what is typical
     failure_ratio: float | None = None  # share of attempts that fail
     rate_limited_ratio: float | None = None  # share of attempts that a rate limit refuses
-    broken_ratio: float = RARE_RATIO  # share of answers to requests with tools that nobody can use: none is judged yet
+    broken_ratio: float = RARE_RATIO  # share of answers to requests with tools that nobody can use
     decode_tps: float | None = None  # tokens per second after the first one
     fault_s: float | None = None  # time lost before a failure
     rejection_s: float | None = None  # time lost before a rate limit refuses
@@ -101,7 +102,7 @@ class TargetView(Value):
     gate: float = 1.0  # probability that it is admitted to a decision: the product of all limits; 0 excludes
     limit: Limit | None = None  # the one that excludes it
     limited_until: float = 0.0  # monotonic seconds of the soonest moment at which it may not
-    flagged: bool = False  # its answers are known to be bad: exploration only, where a strategy explores by money
+    flagged: bool = False  # its benchmark or its answers are bad: exploration only, where a strategy explores by money
 
     @property
     def is_calm(self) -> bool:

@@ -41,6 +41,7 @@ class Call:
         self._exchange, self._parsed, self._shows_details = exchange, parsed, shows_details
         self.answer: UnaryAnswer | StreamAnswer | None = None  # of the latest attempt
         self.explains = False  # the caller wants to read the decision
+        self._is_judged = False  # somebody reads the answer when it has left
         self._dropped: tuple[str, ...] = ()  # parameters that the target's dialect has no place for
 
     def send(self, target: Target, lease: Lease) -> Awaitable[WireFailure | None]:
@@ -56,7 +57,7 @@ class Call:
             )
         else:
             answer = UnaryAnswer(codec, parts.limits, parts.clock, provider, lease)
-        self.answer = answer
+        self._listen(answer)
         body = codec.write_request(self._parsed, target.upstream_model)
         return self._sent(provider, codec.path, body, codec.passed_on, answer)
 
@@ -73,9 +74,19 @@ class Call:
             )  # fmt: skip
         else:
             answer = BridgedUnary(bridge, around, parts.limits, parts.clock, provider, lease)
-        self.answer, self._dropped = answer, _dropped(self._exchange.ask.demands, bridge.codec.dialect)
+        self._listen(answer)
+        self._dropped = _dropped(self._exchange.ask.demands, bridge.codec.dialect)
         body = bridge.write_request(parsed, target.upstream_model, target.traits.max_output_tokens)
         return self._sent(provider, bridge.codec.path, body, PASSED_ON, answer)
+
+    def _listen(self, answer: UnaryAnswer | StreamAnswer) -> None:
+        """From now on this is the answer."""
+        self.answer = answer
+        self._is_judged = self._parsed.facts.tool_count > 0 and self._parts.tool_judge.listens(
+            self._parsed, self._exchange.current
+        )
+        if self._is_judged:
+            answer.overhear()
 
     def _sent(
         self, provider: Provider, path: str, body: bytes, passed_on: tuple[bytes, ...],
@@ -99,6 +110,9 @@ class Call:
         outcome = self.answer.conclude(failure)
         if self.answer.kept:
             self._remember(self.answer.kept)
+        if self._is_judged and outcome.outcome_class is OutcomeClass.OK:
+            target, group = self._exchange.picks[-1].target, self._exchange.current
+            self._parts.tool_judge.note(self._parsed, target, group, self.answer.heard)
         return outcome
 
     def _remember(self, kept: tuple[str, ...]) -> None:

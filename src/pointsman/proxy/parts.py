@@ -6,6 +6,7 @@ from pointsman.http1.limits import UpstreamLimits
 from pointsman.proxy.live import Live
 from pointsman.proxy.policy_services import PolicyServices
 from pointsman.proxy.recorder import Recorder
+from pointsman.proxy.tool_judge import ToolJudge
 from pointsman.signals.board import SignalBoard
 from pointsman.signals.holders import Holders
 from pointsman.upstream.client import Upstream
@@ -23,3 +24,4 @@ class Parts(Value, eq=False):
     limits: UpstreamLimits
     holders: Holders
     policies: PolicyServices
+    tool_judge: ToolJudge

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 
 from pointsman.dialects.codec import PLAIN_EVENT, Codec, EventFacts
+from pointsman.dialects.overheard import Overheard
 from pointsman.dialects.sse import EventTooLargeError, SseEvent
 from pointsman.domain.errors import ErrorKind, GatewayError, ProviderFaultError
 from pointsman.domain.outcome import Outcome, OutcomeClass
@@ -48,6 +49,14 @@ class StreamAnswer(BaseAnswer):
         self._finish_reason: str | None = None
         self._terminator = b""  # as it came; held back until the message itself has ended, too
         self._stream_fault: Fault | None = None
+
+    def overhear(self) -> None:
+        """Keep what is said, for somebody who reads it later."""
+        self._decoder = Overheard(self._decoder)
+
+    @property
+    def heard(self) -> tuple[bytes, ...]:
+        return tuple(self._decoder.heard) if isinstance(self._decoder, Overheard) else ()
 
     # --- called by the connection
 

@@ -14,6 +14,13 @@ class UnaryAnswer(BaseAnswer):
     def body(self) -> bytes:
         return b"".join(self._parts)
 
+    def overhear(self) -> None:
+        """It is kept as it is."""
+
+    @property
+    def heard(self) -> tuple[bytes, ...]:
+        return (self.body,)
+
     def on_data(self, data: bytes) -> None:
         self.has_content = True
         self._collect(data, self.limits.unary_bytes)

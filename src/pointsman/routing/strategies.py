@@ -99,6 +99,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
                     Signal.FAILURES,
                     Signal.RATE_LIMITS,
                     Signal.MONEY,
+                    Signal.QUALITY,
                 )
             ),
             affinity=AffinityMode.ECONOMIC,

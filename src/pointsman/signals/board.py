@@ -24,11 +24,13 @@ from pointsman.signals.money import Money
 from pointsman.signals.pins import Pins
 from pointsman.signals.price_factor import PriceFactor
 from pointsman.signals.prompt_cache import PromptCache
+from pointsman.signals.quality import BROKEN, is_flagged
 from pointsman.signals.ratios import RATE_LIMITS
 from pointsman.signals.retry_budget import RetryBudget
 from pointsman.signals.target_state import Lease, TargetState
 from pointsman.signals.tick import Tick
 from pointsman.signals.tracks import Tracks
+from pointsman.signals.two_tracks import NOTHING
 from pointsman.signals.window import Window
 from pointsman.signals.windows import windowed
 
@@ -176,6 +178,18 @@ class SignalBoard:
             is_needed = self._group(group).ejections.is_needed(state.key, states, now, policy.ejection)
         state.judge(lease, outcome, now, self._rng, policy, is_outlier=is_outlier, is_needed=is_needed)
 
+    def judged(self, target: Target, group: ModelGroup, now: float, *, is_broken: bool) -> None:
+        """An answer to a request with tools was read: whether anybody can use it."""
+        states = self._states(group)
+        state = states.get(target.state_key)
+        if state is None or state.tracks is None or state.tracks.broken is None:
+            return  # the configuration is another one by now
+        state.tracks.broken.observe(float(is_broken), now)
+        tracks = [_UNKNOWN if each is None or each.tracks is None else each.tracks for each in states.values()]
+        sums = [NOTHING if each.broken is None else each.broken.at(now) for each in tracks]
+        state.is_flagged = is_flagged(sums, list(states).index(state.key), was_flagged=state.is_flagged)
+        (self._unsettled.discard if state.is_settled else self._unsettled.add)(state.key)
+
     def _states(self, group: ModelGroup) -> dict[str, TargetState | None]:
         """Of the members, in their order; None: never used."""
         return {member.target.state_key: self._targets.get(member.target.state_key) for member in group.members}
@@ -281,6 +295,8 @@ class SignalBoard:
                     tracks.rate_limits = tracks.rate_limits or RATE_LIMITS.new()
                 if Signal.MONEY in group.policy.reads:
                     tracks.money = tracks.money or Money()
+                if Signal.QUALITY in group.policy.reads:
+                    tracks.broken = tracks.broken or BROKEN.new()
                 if Signal.WINDOW in group.policy.reads:
                     length_s = group.policy.dynamic_score.window_s
                     tracks.windows.setdefault(length_s, Window(length_s))

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from pointsman.domain.usual import usual_ttft_s, usual_unary_s
 from pointsman.domain.value import Leaf
-from pointsman.domain.view import TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS, Measured, Signal
+from pointsman.domain.view import RARE_RATIO, TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS, Measured, Signal
 from pointsman.signals.load_slope import load_factor
 from pointsman.signals.overdue import NONE_OVERDUE, Overdue, overdue
+from pointsman.signals.quality import BROKEN
 from pointsman.signals.quotes import quoted
 from pointsman.signals.ratios import FAILURES, RATE_LIMITS
 from pointsman.signals.slowness import Slowness, is_slowing, mean_at, slowness_at
@@ -61,8 +62,12 @@ def measured(states: Sequence[TargetState | None], reads: frozenset[Signal], now
         ratios = FAILURES.means([track.failures.at(now) for track in tracks])
     if Signal.RATE_LIMITS in reads:
         limited = RATE_LIMITS.means([NOTHING if t.rate_limits is None else t.rate_limits.at(now) for t in tracks])
+    broken: Sequence[float] = [RARE_RATIO] * len(states)
+    if Signal.QUALITY in reads:
+        broken = BROKEN.means([NOTHING if t.broken is None else t.broken.at(now) for t in tracks])
     found = []
-    for state, track, expected, ratio, limited_ratio in zip(states, tracks, times, ratios, limited, strict=True):
+    rows = zip(states, tracks, times, ratios, limited, broken, strict=True)
+    for state, track, expected, ratio, limited_ratio, broken_ratio in rows:
         in_flight, late = 0, NONE_OVERDUE
         if state is not None:
             in_flight = state.in_flight
@@ -71,6 +76,7 @@ def measured(states: Sequence[TargetState | None], reads: frozenset[Signal], now
         seen = expected.beside(late, reads) if late.count else expected
         found.append(Measured(
             in_flight, late.count, track.samples, seen.ttft_s, seen.unary_s, seen.ttfb_s, ratio, limited_ratio,
+            broken_ratio,
         ))  # fmt: skip
     return quoted(found, tracks, now) if Signal.MONEY in reads else tuple(found)
 

@@ -55,6 +55,7 @@ class TargetState:
         self._callers = CallerEvidence()
         self._probe: Lease | None = None
         self._limits_due_at = -math.inf
+        self.is_flagged = False  # too many of its answers to requests with tools can be used by nobody
 
     @property
     def in_flight(self) -> int:
@@ -89,7 +90,7 @@ class TargetState:
     def is_settled(self) -> bool:
         """Traffic flows, and nothing narrows it."""
         is_free = self._throttle is None and not self._is_slowed_by_load
-        return self._pauses.cause is None and self._pauses.slow_start is None and is_free
+        return self._pauses.cause is None and self._pauses.slow_start is None and is_free and not self.is_flagged
 
     @property
     def _is_slowed_by_load(self) -> bool:
@@ -180,7 +181,7 @@ class TargetState:
             gate=gate,
             limit=found.limit,
             limited_until=found.until,
-            flagged=flagged,
+            flagged=flagged or self.is_flagged,
         )
 
     def learned(self, price: Price | None, now: float) -> Learned:

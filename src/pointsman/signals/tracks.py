@@ -35,7 +35,18 @@ _RATE_LIMITED: dict[OutcomeClass, float] = {OutcomeClass.OK: 0.0, OutcomeClass.R
 class Tracks:
     """Kept for targets of groups whose strategy reads them."""
 
-    __slots__ = ("failures", "load", "money", "rate_limits", "served_at", "streams", "ttfb", "unary", "windows")
+    __slots__ = (
+        "broken",
+        "failures",
+        "load",
+        "money",
+        "rate_limits",
+        "served_at",
+        "streams",
+        "ttfb",
+        "unary",
+        "windows",
+    )
 
     def __init__(self) -> None:
         self.streams, self.unary = Slowness(), Slowness()
@@ -45,6 +56,7 @@ class Tracks:
         self.rate_limits: TwoTracks | None = None  # None: no strategy reads them
         self.money: Money | None = None  # None: no strategy reads it
         self.load: Load | None = None  # None: no strategy reads a latency
+        self.broken: TwoTracks | None = None  # None: no strategy reads it
         self.windows: dict[float, Window] = {}  # by their length in seconds: those that strategies read
 
     @property
