@@ -49,6 +49,8 @@ models:
   two: {{strategy: failover, targets: [{{model: bad/m}}, {{model: good/m}}]}}
   scored: {{strategy: blend, targets: [{{model: good/m}}, {{model: good/n}}], affinity: {{mode: strict}}}}
   asked: {{strategy: external, external: {{url: '{bad}/decide'}}, targets: [{{model: good/m}}, {{model: good/n}}]}}
+  written: {{strategy: dynamic_score, routing_policy: {{dynamic_score: {{score_terms: [{{name: t, require_tags: [x],
+    expression: cost_score}}]}}}}, targets: [{{model: good/m}}, {{model: good/n}}]}}
   spent: {{on_all_unavailable: refuse, targets: [{{model: limited/m}}]}}
   carried: {{drop_params: warn, targets: [{{model: abroad/m}}]}}
   foreign: {{targets: [{{model: good/m}}]}}
@@ -68,7 +70,9 @@ REQUEST_HEADERS = (
 )
 
 AUTH = keys.section(
-    keys.declaration(KEY, models=["one", "two", "scored", "asked", "spent", "carried"], scopes=["chat", "explain"])
+    keys.declaration(
+        KEY, models=["one", "two", "scored", "written", "asked", "spent", "carried"], scopes=["chat", "explain"]
+    )
 )
 
 
@@ -82,6 +86,7 @@ REQUESTS: dict[str, bytes] = {
     "whole": chat_request("one", headers=REQUEST_HEADERS),
     "streamed": ask("one", stream=True),
     "scored": ask("scored"),
+    "written": ask("written"),
     "asked": ask("asked"),
     "failed over": ask("two"),
     "rate limited": ask("spent"),
@@ -113,8 +118,8 @@ STREAMS = frozenset(("streamed", "streamed response", "streamed message"))
 MESSAGES = frozenset(("message", "streamed message"))
 ROUTED = MESSAGES | frozenset(
     (
-        "whole", "streamed", "response", "streamed response", "embeddings", "completion", "scored", "asked", "carried",
-        "failed over", "rate limited", "explained",
+        "whole", "streamed", "response", "streamed response", "embeddings", "completion", "scored", "written", "asked",
+        "carried", "failed over", "rate limited", "explained",
         "HTTP/1.0",
     )
 )  # fmt: skip

@@ -10,6 +10,7 @@ from pointsman.domain.decision import AttemptRecord, DecisionMode
 from pointsman.domain.outcome import OutcomeClass, Usage
 from pointsman.domain.view import Breaker
 from pointsman.observability.decision_log import DecisionNote, DecisionRecord
+from pointsman.observability.score_counts import ScoreCounts
 from pointsman.observability.tally import CounterTally, HistogramTally
 
 DURATION_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
@@ -20,6 +21,7 @@ SCORED_MODES = (  # R-061
     DecisionMode.BLEND,
     DecisionMode.P2C,
     DecisionMode.MARKET,
+    DecisionMode.SCORE,
     DecisionMode.EXPLORATION,
     DecisionMode.FALLBACK,
 )
@@ -73,6 +75,7 @@ class Metrics:
         self._cost = counter("cost_usd", "What attempts cost by the prices of their targets.", "target")
         text = "Questions to policy services by what came of them."
         self._consulted = counter("policy_questions", text, "group", "outcome")
+        self._scores = ScoreCounts(counter)
         self._reloads = counter("reloads", "Times the configuration was read again, by what came of it.", "result")
         text = "From the first byte of a request to the end of its answer."
         self._duration = histogram("request_duration_seconds", text, DURATION_BUCKETS_S, "group")
@@ -109,6 +112,9 @@ class Metrics:
         self._decisions.values[asked, note.mode or "none"] += 1
         if picked is not None:
             self._selections.values[group, picked] += 1
+            scores = note.scores
+            if scores is not None and scores.note is not None:
+                self._scores.count(group, scores, scores.note, note.candidates.index(picked))
         for target_id, rule in excluded.items() if excluded else ():
             self._exclusions.values[group, target_id, rule] += 1
         if pin is not None:

@@ -8,7 +8,7 @@ LEAST_DIVISOR = 1e-9  # nearer to 0, a quotient is noise
 LARGEST = 1e100  # beyond which nothing is let, so that no product of two becomes infinite
 
 
-class UndefinedError(ArithmeticError):
+class UndefinedError(ValueError):
     """The value of an expression does not exist for these scores."""
 
 
