@@ -23,7 +23,7 @@ test-full: build/compiled ## what takes longer than a run on every change may ta
 
 properties: build/compiled ## properties of routing, prices and signals, each with CASES cases (10,000: about 10 min)
 	PROPERTY_CASES=$(or $(CASES),10000) $(COMPILED) pytest -q -n 2 --durations 5 \
-	  $(addprefix tests/properties/test_,affinity.py market.py prices.py routing.py signals.py)
+	  $(addprefix tests/properties/test_,affinity.py expressions.py market.py prices.py routing.py scores.py signals.py)
 
 # what a type checker believes, compiled code insists on: the tests of its packages run over both forms
 test-compiled: build/compiled ## the tests of the request path, over its compiled form
