@@ -68,17 +68,15 @@ def breaks(limits: Thresholds, seen: Measured) -> bool:
     if seen.observed < limits.min_samples:
         return False
     slowest = limits.min_output_tps
-    return (
-        _is_above(seen.error_ratio, limits.max_error_ratio)
-        or _is_above(seen.timeout_ratio, limits.max_timeout_ratio)
-        or _is_above(seen.p95_s, limits.max_p95_s)
-        or _is_above(seen.ttfb_p95_s, limits.max_ttfb_s)
-        or (slowest is not None and seen.output_tps is not None and seen.output_tps < slowest)
+    if slowest is not None and seen.output_tps is not None and seen.output_tps < slowest:
+        return True
+    pairs = (
+        (seen.error_ratio, limits.max_error_ratio),
+        (seen.timeout_ratio, limits.max_timeout_ratio),
+        (seen.p95_s, limits.max_p95_s),
+        (seen.ttfb_p95_s, limits.max_ttfb_s),
     )
-
-
-def _is_above(value: float | None, limit: float | None) -> bool:
-    return value is not None and limit is not None and value > limit
+    return any(value is not None and most is not None and value > most for value, most in pairs)
 
 
 def preferred(terms: Sequence[ScoreTerm], member: Member) -> int:

@@ -112,7 +112,7 @@ def _scored(
         expression, name = each.expression, each.term.name
         for score in expression.names:
             if score not in known:
-                known[score] = _column(contest, shape, ScoreName(score))
+                known[score] = _column(contest, shape, score)
                 columns[score] = neutral(known[score])
         arguments = [*[columns[score] for score in expression.names], *[known[score] for score in expression.known]]
         rows = zip(*arguments, strict=True) if arguments else [()] * count
@@ -126,15 +126,22 @@ def _scored(
             for total, parts in zip(totals, found, strict=True)
         ]
         most += expression.most
-    likes = [preferred([each.term for each in terms], contest.group.members[index]) for index in contest.candidates]
-    whole = 1.0 + _PREFERENCE * max(likes)  # so that nobody is above 1
-    return columns, [
-        None if total is None else (min(max(total / most, 0.0), 1.0) + _PREFERENCE * liked) / whole
-        for total, liked in zip(totals, likes, strict=True)
+    live = [None if total is None else min(max(total / most, 0.0), 1.0) for total in totals]
+    choosy = [each.term for each in terms if each.term.prefer_tags]
+    return columns, _preferred(contest, choosy, live) if choosy else live
+
+
+def _preferred(contest: Contest, terms: Sequence[ScoreTerm], live: Sequence[float | None]) -> list[float | None]:
+    """The same with what terms prefer, and nobody above 1."""
+    likes = [preferred(terms, contest.group.members[index]) for index in contest.candidates]
+    whole = 1.0 + _PREFERENCE * max(likes)
+    return [
+        None if value is None else (value + _PREFERENCE * liked) / whole
+        for value, liked in zip(live, likes, strict=True)
     ]
 
 
-def _column(contest: Contest, shape: Shape, name: ScoreName) -> _Column:
+def _column(contest: Contest, shape: Shape, name: str) -> _Column:
     """One score of all candidates; None: not known, or its signal is off."""
     signal, score = _COLUMNS[name]
     if signal is not None and signal not in contest.policy.dynamic_score.signals:
@@ -169,27 +176,30 @@ def _adjusted_prices(contest: Contest, shape: Shape) -> _Column:
 
 
 _Score = Callable[[Contest, Shape], _Column]
-_COLUMNS: Mapping[ScoreName, tuple[ScoreSignal | None, _Score]] = MappingProxyType(
+_COLUMNS: Mapping[str, tuple[ScoreSignal | None, _Score]] = MappingProxyType(
     {
-        ScoreName.COST: (ScoreSignal.COST, lambda contest, _: to_least(contest.costs_usd)),
-        ScoreName.LATENCY: (
+        ScoreName.COST.value: (ScoreSignal.COST, lambda contest, _: to_least(contest.costs_usd)),
+        ScoreName.LATENCY.value: (
             ScoreSignal.OBSERVED_PERFORMANCE,
             lambda contest, _: to_least([seen.p95_s for seen in contest.measured]),
         ),
-        ScoreName.THROUGHPUT: (
+        ScoreName.THROUGHPUT.value: (
             ScoreSignal.OBSERVED_PERFORMANCE,
             lambda contest, _: to_most([seen.output_tps for seen in contest.measured]),
         ),
-        ScoreName.RELIABILITY: (
+        ScoreName.RELIABILITY.value: (
             ScoreSignal.OBSERVED_PERFORMANCE,
             lambda contest, _: [_reliability(seen) for seen in contest.measured],
         ),
-        ScoreName.COMPLEXITY: (ScoreSignal.COMPLEXITY, lambda contest, shape: [shape.score] * len(contest.weights)),
-        ScoreName.EVAL_QUALITY: (ScoreSignal.EVALUATION_METADATA, _qualities),
-        ScoreName.ADJUSTED_PRICE: (ScoreSignal.COST, _adjusted_prices),
-        ScoreName.LOAD: (None, lambda contest, _: load_scores(contest.measured)),
-        ScoreName.CACHE: (None, lambda contest, _: contest.cached_ratios),
+        ScoreName.COMPLEXITY.value: (
+            ScoreSignal.COMPLEXITY,
+            lambda contest, shape: [shape.score] * len(contest.weights),
+        ),
+        ScoreName.EVAL_QUALITY.value: (ScoreSignal.EVALUATION_METADATA, _qualities),
+        ScoreName.ADJUSTED_PRICE.value: (ScoreSignal.COST, _adjusted_prices),
+        ScoreName.LOAD.value: (None, lambda contest, _: load_scores(contest.measured)),
+        ScoreName.CACHE.value: (None, lambda contest, _: contest.cached_ratios),
     }
 )
-SIGNALS: Mapping[str, ScoreSignal | None] = MappingProxyType({name.value: row[0] for name, row in _COLUMNS.items()})
+SIGNALS: Mapping[str, ScoreSignal | None] = MappingProxyType({name: row[0] for name, row in _COLUMNS.items()})
 RESERVED = frozenset((*SIGNALS, WEIGHT, SCORE))  # names that no term can have
