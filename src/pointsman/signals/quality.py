@@ -12,6 +12,7 @@ _SIX_HOURS_S = 21_600.0
 BROKEN = Ratio(_SIX_HOURS_S, 30.0, _SIX_HOURS_S, 30.0)
 
 _MIN_JUDGED = 20.0  # answers
+_MIN_PEERS = 3  # the median of fewer is chance
 _FLOOR, _TIMES_PEERS = 0.2, 4.0  # one answer in five is broken, however bad the others are
 _DOUBT = 0.1  # that the true ratio is not above the limit
 _CLEARED_AT = 0.5  # of the limit: a flag does not flicker
@@ -22,9 +23,10 @@ def is_flagged(sums: Sequence[Sums], index: int, *, was_flagged: bool) -> bool:
     own = sums[index]
     if own.slow_weight < _MIN_JUDGED:
         return was_flagged
-    means = BROKEN.means(sums)
-    others = [*means[:index], *means[index + 1 :]]
-    limit = max(_FLOOR, _TIMES_PEERS * median_low(others) if others else 0.0)
+    limit = _FLOOR
+    if len(sums) > _MIN_PEERS:
+        means = BROKEN.means(sums)
+        limit = max(limit, _TIMES_PEERS * median_low([*means[:index], *means[index + 1 :]]))
     if was_flagged:
         limit *= _CLEARED_AT
     if limit >= 1.0:

@@ -86,8 +86,11 @@ def test_flag_needs_far_more_than_the_peers_have(own: Sums, peers: Sums, flagged
     assert is_flagged([own, peers, peers, peers], 0, was_flagged=False) is flagged
 
 
-def test_who_is_alone_is_measured_by_the_floor() -> None:
-    assert is_flagged([sums(40, 60)], 0, was_flagged=False)
+@pytest.mark.req("O-041")
+@pytest.mark.parametrize("peers", [[], [NOTHING], [sums(30, 60)], [sums(30, 60), sums(30, 60)]])
+def test_with_few_peers_the_floor_alone_counts(peers: list[Sums]) -> None:
+    assert is_flagged([sums(40, 60), *peers], 0, was_flagged=False)
+    assert not is_flagged([sums(6, 60), *peers], 0, was_flagged=False)
 
 
 def test_few_judgements_change_no_flag() -> None:
