@@ -17,6 +17,7 @@ from pointsman.domain.outcome import OutcomeClass
 from pointsman.domain.policy import Affinity, AffinityMode, OnAllUnavailable, Retry
 from pointsman.domain.preferences import Demands, Preferences
 from pointsman.domain.price import Price
+from pointsman.domain.score_policy import DynamicScore, ScoreTerm
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.traits import Traits
 from pointsman.domain.view import Breaker, PauseCause, TargetView
@@ -78,6 +79,22 @@ class Length(Struct, frozen=True, forbid_unknown_fields=True):
     output: int = 200
 
 
+class Scored(Struct, frozen=True, forbid_unknown_fields=True):
+    """Expressions by name, and how much of the say they have; nobody is explored."""
+
+    terms: dict[str, str] = {}
+    from_observations: int = 0
+    say: float = 1.0
+
+    def build(self) -> DynamicScore:
+        return DynamicScore(
+            terms=tuple(ScoreTerm(name, expression) for name, expression in self.terms.items()),
+            min_observations=self.from_observations,
+            max_adjustment_ratio=self.say,
+            exploration_ratio=0.0,
+        )
+
+
 class Group(Struct, frozen=True, forbid_unknown_fields=True):
     """Targets with their weights, in declared order, and how they are chosen from."""
 
@@ -89,6 +106,7 @@ class Group(Struct, frozen=True, forbid_unknown_fields=True):
     prices: dict[str, Charged] = {}  # a target without one has none that is known
     known: dict[str, Known] = {}  # of a target without an entry nothing is
     proof_of: list[Capability] = []  # where a request needs it, a target must be known to have it
+    score: Scored = Scored()  # of `dynamic_score`
 
     def build(self) -> ModelGroup:
         return builders.group(
@@ -99,6 +117,7 @@ class Group(Struct, frozen=True, forbid_unknown_fields=True):
             affinity=Affinity(self.affinity),
             traits={target_id: known.build() for target_id, known in self.known.items()},
             requires=frozenset(self.proof_of),
+            dynamic_score=self.score.build(),
             on_all_unavailable=self.on_all_unavailable,
             retry=Retry(max_attempts=self.retry.max_attempts, budget_base=self.retry.budget_base),
         )
