@@ -22,10 +22,12 @@ from pointsman.domain.derived import forget_derived
 from pointsman.domain.outcome import LimitedUnit
 from pointsman.domain.ports import Clock, Rng
 from pointsman.domain.target import Target
-from pointsman.http1 import descriptors
+from pointsman.http1 import descriptors, memory
 from pointsman.http1.clock import SystemClock
 from pointsman.http1.limits import EdgeLimits, UpstreamLimits, Watchdog
+from pointsman.http1.overload import Overload
 from pointsman.http1.pool import ConnectionPool
+from pointsman.http1.pressure import Pressure
 from pointsman.http1.resolver import Resolver
 from pointsman.http1.server import EdgeServer
 from pointsman.observability.decision_log import DecisionLog
@@ -77,8 +79,11 @@ class App:
         self._pool = ConnectionPool(loop, limits, self._watchdog, Resolver(loop))
         upstream = Upstream(loop, self._pool)
         self._policies = PolicyServices(upstream, self.metrics, self._clock)
+        self._memory = memory.Memory()
+        self.overload = Overload(settings.queue_s, _memory_limit(settings))
         front_door = self._front_door(upstream, limits)
         self._edge = EdgeServer(front_door, _edge_limits(settings), self._watchdog)
+        self._pressure = Pressure(loop, self.overload, self._memory, self._edge, self._watchdog, self.metrics.waited)
         self._reloader = Reloader(loaded, self.live, self, self.metrics, self._clock)
         self._admin = AdminServer(application(self._sources()))
         self._reloading: asyncio.Task[None] | None = None
@@ -91,7 +96,7 @@ class App:
         )  # fmt: skip
         posts = {codec.path: ModelHandler(codec, parts).serve for codec in DIALECTS.values()}
         posts[count_tokens.PATH] = CountHandler(parts).serve
-        return FrontDoor(posts, StoredResponses(parts).serve, parts)
+        return FrontDoor(posts, StoredResponses(parts).serve, parts, self.overload, self._memory.used_bytes)
 
     def _sources(self) -> Sources:
         return Sources(
@@ -128,6 +133,7 @@ class App:
         self._watchdog.start()
         self._watchdog.watch(self._recorder)
         self._watchdog.watch(self._tool_judge)
+        self._watchdog.watch(self._pressure)
         self._pool.start()
         listen, admin_listen = self._reloader.settings.listen, self._reloader.settings.admin_listen
         await self._edge.start(listen.host, listen.port)
@@ -148,6 +154,7 @@ class App:
         await self._admin.stop()
         self._recorder.digest()
         self._decisions.close()
+        self._memory.close()
 
     def hurry(self) -> None:
         """What still runs gets no more time: it ends as at the end of the drain time."""
@@ -170,6 +177,8 @@ class App:
     def adopt(self, settings: Settings) -> None:
         """Part of `reload.Parts`: all settings but those that `NEEDS_RESTART` names."""
         self._edge.limits = _edge_limits(settings)  # of connections from now on
+        self.overload.queue.limit_s = settings.queue_s
+        self.overload.memory.limit_bytes = _memory_limit(settings)
         self.live.body_limit_bytes = settings.body_limit_bytes
         self._recorder.logs_requests = settings.log_requests
         self._decisions.max_bytes = settings.decisions_max_bytes
@@ -216,6 +225,17 @@ class App:
         text = "Pauses of a target, by their cause."
         self.metrics.live_counter("routing_pauses", text, ("target", "cause"), self._pauses)
         gauge("connections", "Connections of callers.", (), lambda: [((), float(len(self._edge.connections)))])
+        text = "Requests that were turned away, by what there was too little of."
+        shed = self.overload.shed
+        self.metrics.live_counter(
+            "requests_shed", text, ("cause",), lambda: [((cause,), float(times)) for cause, times in shed.items()]
+        )
+        text = "Part of the requests that is admitted; below 1 while they wait too long for their turn."
+        gauge("admitted_ratio", text, (), lambda: [((), self.overload.queue.ratio)])
+        text = "What is refused for want of memory: 0 nothing, 1 long bodies, 2 requests, 3 connections."
+        gauge("memory_step", text, (), lambda: [((), float(self.overload.memory.step))])
+        text = "Memory that the gateway may use; +Inf: not limited."
+        gauge("memory_limit_bytes", text, (), lambda: [((), float(self.overload.memory.limit_bytes or math.inf))])
         gauge("config_version", "Version of the configuration that is live.", (), self._config_version)
         gauge("records_dropped", "Decision records that were lost.", (), lambda: [((), float(self._decisions.dropped))])
         text = "Log lines that were left out because their cause had too many."
@@ -304,6 +324,11 @@ def _edge_limits(settings: Settings) -> EdgeLimits:
         connections=min(settings.max_connections, descriptors.connections_within_limit()),
         strangers_per_address=settings.strangers_per_address,
     )
+
+
+def _memory_limit(settings: Settings) -> int | None:
+    """In bytes; None: there is none."""
+    return memory.limit_bytes() if settings.memory_bytes is None else settings.memory_bytes
 
 
 async def serve(

@@ -5,7 +5,7 @@ import random
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import yaml
@@ -184,11 +184,12 @@ def write_configuration(
 
     Each provider has a key that must never show: see `no_secret_shows`.
     """
-    fields = provider_fields or {}
+    fields, asked = provider_fields or {}, server or {}
+    limits = {"queue": "10s", **cast("Mapping[str, object]", asked.get("limits", {}))}  # a busy machine sheds nothing
     document: Mapping[str, object] = {
         "version": 1,
         "auth": {"mode": "none"},
-        "server": {"listen": "127.0.0.1:0", "admin_listen": "127.0.0.1:0", **(server or {})},
+        "server": {"listen": "127.0.0.1:0", "admin_listen": "127.0.0.1:0", **asked, "limits": limits},
         "records": {"decisions": {"path": str(path.parent / DECISIONS_FILE)}},
         "providers": {
             each.name: {"kind": "vllm", "base_url": each.base_url, "api_key": PROVIDER_KEY, **fields.get(each.name, {})}

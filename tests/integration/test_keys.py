@@ -370,7 +370,7 @@ async def served(gw: Gateway, raw: bytes, *, is_local: bool) -> set[str]:
     end = raw.index(b"\r\n\r\n") + 4
     wire = Recorded()
     now = asyncio.get_running_loop().time()
-    request = Request(parse_request_head(raw[:end]), raw[end:], now, is_local)
+    request = Request(parse_request_head(raw[:end]), raw[end:], now, is_local, False)
     await gw.app._edge.door(request, Answer(wire, wire, keep_alive=True))
     names = [line.partition(b":")[0].decode() for line in wire.data.partition(b"\r\n\r\n")[0].split(b"\r\n")]
     return {name.removeprefix("x-pointsman-") for name in names if name.startswith("x-pointsman-")}

@@ -68,6 +68,8 @@ def settings_of(
         body_limit_bytes=server.limits.body,
         max_connections=server.limits.connections,
         strangers_per_address=server.limits.strangers_per_address,
+        queue_s=server.limits.queue,
+        memory_bytes=server.limits.memory,
         drain_s=server.drain,
         decisions_path=_decisions_path(decisions.path, folder, environ),
         decisions_max_bytes=decisions.max_bytes,

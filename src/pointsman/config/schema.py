@@ -151,6 +151,8 @@ class LimitsSection(Section):
     body: Size = settings.DEFAULT_BODY_LIMIT_BYTES
     connections: Connections = settings.DEFAULT_MAX_CONNECTIONS
     strangers_per_address: OptionalConnections = settings.DEFAULT_STRANGERS_PER_ADDRESS
+    queue: Duration = settings.DEFAULT_QUEUE_S
+    memory: Size | None = None  # None: what the control group allows
 
 
 class ServerSection(Section):

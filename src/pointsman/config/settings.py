@@ -27,6 +27,8 @@ DEFAULT_ADMIN_LISTEN = Address("127.0.0.1", 4001)  # its own port, so that a fir
 DEFAULT_BODY_LIMIT_BYTES = 32 * MIB  # a long agent session with images; Anthropic's own cap
 DEFAULT_MAX_CONNECTIONS = 10_000  # below what a raised file limit allows, far above what one process serves
 DEFAULT_STRANGERS_PER_ADDRESS = 256  # a whole office behind one address opens fewer at a time and says nothing
+DEFAULT_QUEUE_S = 0.1  # a request comes by the loop four times: half a second later than usual, and it is noticed
+DEFAULT_STREAM_KEEPALIVE_S = 10.0  # proxies in front cut after a minute of silence, some clients after 15 s
 DEFAULT_DRAIN_S = 30.0  # what Kubernetes grants before it kills
 MAX_DRAIN_S = 600.0  # longer holds up every roll-out
 DEFAULT_DECISIONS_MAX_BYTES = 256 * MIB  # about 300,000 decisions
@@ -47,6 +49,8 @@ class Settings(Struct, frozen=True):
     body_limit_bytes: int
     max_connections: int
     strangers_per_address: int | None  # connections without a key; None: any number
+    queue_s: float  # that requests wait for the loop, above which some are refused
+    memory_bytes: int | None  # None: what the control group allows
     drain_s: float
     decisions_path: Path
     decisions_max_bytes: int

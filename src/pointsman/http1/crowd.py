@@ -37,7 +37,7 @@ def _age(member: Member) -> float:
 
 
 def too_many() -> GatewayError:
-    return GatewayError(ErrorKind.OVERLOADED, "Too many connections are open.", retry_after_s=1)
+    return GatewayError(ErrorKind.OVERLOADED, "The gateway takes no more connections now.", retry_after_s=1)
 
 
 class ProbesOnly:
@@ -50,7 +50,7 @@ class ProbesOnly:
         reply.keep_alive = False
         return self._door(request, reply) if self._door.is_probe(request.head) else self._refuse(request, reply)
 
-    def admit(self, head: RequestHead) -> None:
+    def admit(self, head: RequestHead, expected_bytes: int) -> None:
         raise too_many()
 
     def is_probe(self, head: RequestHead) -> bool:

@@ -18,6 +18,7 @@ class Request(Leaf):
     body: bytes
     received_at: float  # monotonic seconds of the loop, when its first byte was read
     is_local: bool  # sent from this machine
+    is_admitted: bool  # `admit` was asked about it, since its body came later than its head
 
 
 class Door(Protocol):
@@ -27,8 +28,11 @@ class Door(Protocol):
         """The work of one request, to be awaited."""
         ...
 
-    def admit(self, head: RequestHead) -> None:
-        """Asked before a body is waited for. Raises GatewayError when nobody would look at it."""
+    def admit(self, head: RequestHead, expected_bytes: int) -> None:
+        """Asked before a body is waited for. Raises GatewayError when nobody would look at it.
+
+        `expected_bytes` are those of all bodies that are still to come, this one included.
+        """
         ...
 
     def is_probe(self, head: RequestHead) -> bool:

@@ -71,10 +71,12 @@ class Watchdog:
         self._loop, self._tick_s = loop, tick_s
         self._watched: set[Watched] = set()
         self._timer: TimerHandle | None = None
+        self._due_at = 0.0
+        self.late_s = 0.0  # of the latest tick: so long does the loop take to come round
 
     def start(self) -> None:
         """Begin ticking."""
-        self._timer = self._loop.call_later(self._tick_s, self._tick)
+        self._arm(self._loop.time())
 
     def stop(self) -> None:
         """Stop ticking; nothing watched fires any more."""
@@ -92,7 +94,12 @@ class Watchdog:
         return len(self._watched)
 
     def _tick(self) -> None:
-        self._timer = self._loop.call_later(self._tick_s, self._tick)
         now = self._loop.time()
+        self.late_s = max(0.0, now - self._due_at)
+        self._arm(now)
         for item in tuple(self._watched):
             item.check(now)
+
+    def _arm(self, now: float) -> None:
+        self._due_at = now + self._tick_s
+        self._timer = self._loop.call_later(self._tick_s, self._tick)

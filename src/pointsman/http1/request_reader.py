@@ -41,6 +41,13 @@ class RequestReader:
         """Bytes of the next request that were sent ahead."""
         return len(self._buffer)
 
+    @property
+    def missing_bytes(self) -> int:
+        """Bytes of the body that are still to come; of one without a length as many as it may have."""
+        if self.head is None:
+            return 0
+        return (self._body_limit_bytes if self.head.is_chunked else self.head.content_length) - self._body_bytes
+
     def hold(self, data: bytes) -> None:
         """Keep bytes that arrive while a request is being handled."""
         self._buffer += data

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import socket
 import time
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ log = logging.getLogger(__name__)
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _NEVER = float("inf")
+_ACCEPTED_AT_ONCE = 1024  # as many as may wait
 _LOOK_S = 1.0  # between two looks at who has come: 10,000 connections cost 3 ms then
 
 
@@ -30,10 +32,14 @@ class EdgeServer:
         self.door, self.limits, self.watchdog = door, limits, watchdog
         self.narrow_door = ProbesOnly(door)
         self.connections: set[EdgeConnection] = set()
+        self._receiving: set[EdgeConnection] = set()  # bodies; some may be complete by now
         self.is_draining = False
+        self.is_closed_to_new = False  # but for probes
         self._is_hurried = False
         self.date_line = b""
         self._server: asyncio.Server | None = None
+        self._listening: list[socket.socket] = []
+        self._accepting: set[asyncio.Task[Any]] = set()
         self._next_look_at = 0.0
 
     async def start(self, host: str, port: int) -> None:
@@ -43,6 +49,7 @@ class EdgeServer:
         self._server = await loop.create_server(lambda: EdgeConnection(self, loop), host, port, backlog=1024)
         for listening in _sockets(self._server):  # accepted ones inherit it
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.limits.send_buffer_bytes)
+            self._listening.append(socket.socket(fileno=os.dup(listening.fileno())))
         self.watchdog.watch(self)
 
     @property
@@ -54,6 +61,7 @@ class EdgeServer:
 
     def check(self, now: float) -> None:
         """Watchdog: one Date header a second is enough for everybody; strangers that are too many make room."""
+        self._accept_waiting()
         self.date_line = b"date: %b\r\n" % formatdate(time.time(), usegmt=True).encode()
         per_address = self.limits.strangers_per_address
         if per_address is not None and len(self.connections) > per_address and now >= self._next_look_at:
@@ -61,11 +69,50 @@ class EdgeServer:
             for connection in surplus([each for each in self.connections if each.is_stranger(now)], per_address):
                 connection.abort()
 
+    def _accept_waiting(self) -> None:
+        """Accept everybody who waits.
+
+        The loop accepts one connection per turn: when turns are long, probes would wait behind hundreds of others.
+        """
+        for listening in self._listening:
+            for _ in range(_ACCEPTED_AT_ONCE):
+                try:
+                    accepted, _ = listening.accept()
+                except OSError:  # none is left, it has gone already, or descriptors have run out
+                    break
+                self._take(accepted)
+
+    def _take(self, accepted: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        accepted.setblocking(False)
+        taking = loop.create_task(loop.connect_accepted_socket(lambda: EdgeConnection(self, loop), accepted))
+        self._accepting.add(taking)
+        taking.add_done_callback(self._taken)
+
+    def _taken(self, taking: asyncio.Task[Any]) -> None:
+        self._accepting.discard(taking)
+        if not taking.cancelled():
+            taking.exception()  # whoever has left meanwhile is no fault
+
+    def expected_bytes(self, connection: "EdgeConnection") -> int:
+        """Of all bodies that are still to come, the one of `connection` included."""
+        self._receiving.add(connection)
+        self._receiving = {each for each in self._receiving if each.missing_bytes}
+        return sum([each.missing_bytes for each in self._receiving])
+
+    def forget(self, connection: "EdgeConnection") -> None:
+        self.connections.discard(connection)
+        self._receiving.discard(connection)
+        self.watchdog.unwatch(connection)
+
     async def drain(self, grace_s: float) -> None:
         """Stop accepting, let running requests end within `grace_s`, then end the rest with an error."""
         self.is_draining = True
         if self._server is not None:
             self._server.close()
+        for listening in self._listening:
+            listening.close()
+        self._listening.clear()
         for connection in tuple(self.connections):
             connection.close_when_idle()
         await self._emptied(grace_s)
@@ -127,7 +174,7 @@ class EdgeConnection(asyncio.Protocol):
         if over > self._limits.reserved:
             self._say(too_many())
             self._close()  # at once: to linger would keep what there is too little of
-        elif over > 0:
+        elif over > 0 or self._server.is_closed_to_new:
             self._door = self._server.narrow_door
             self._due_at = self._loop.time() + self._limits.reserved_s
 
@@ -150,8 +197,7 @@ class EdgeConnection(asyncio.Protocol):
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._server.connections.discard(self)
-        self._server.watchdog.unwatch(self)
+        self._server.forget(self)
         if self._reply is not None:
             self._reply.is_gone = True
         self._task.cancel()
@@ -174,6 +220,11 @@ class EdgeConnection(asyncio.Protocol):
         self._transport.abort()
 
     # --- called by the server and its watchdog
+
+    @property
+    def missing_bytes(self) -> int:
+        """Of the body that is being read."""
+        return 0 if self._lingered_bytes >= 0 else self._reader.missing_bytes
 
     def check(self, now: float) -> None:
         """Watchdog: deadlines of head, body, keep-alive and linger, and of a caller that does not read."""
@@ -214,7 +265,7 @@ class EdgeConnection(asyncio.Protocol):
         if before is ReadPhase.IDLE:
             self._received_at = self._loop.time()
         if request is not None:
-            self._handle_next(*request)
+            self._handle_next(*request, before is ReadPhase.BODY)
         elif self._reader.phase is not before:
             self._arm(self._reader.phase)
 
@@ -223,7 +274,7 @@ class EdgeConnection(asyncio.Protocol):
         head = self._reader.head
         if phase is ReadPhase.BODY and head is not None:
             try:
-                self._door.admit(head)
+                self._door.admit(head, self._server.expected_bytes(self))
             except GatewayError as error:
                 self._refuse(error)
                 return
@@ -258,12 +309,12 @@ class EdgeConnection(asyncio.Protocol):
 
     # --- handling
 
-    def _handle_next(self, head: RequestHead, body: bytes) -> None:
+    def _handle_next(self, head: RequestHead, body: bytes, is_admitted: bool) -> None:  # noqa: FBT001
         self._due_at = _NEVER
         keep_alive = head.keep_alive and not self._server.is_draining
         reply = Reply(self._transport, self._server, keep_alive, head.method != "HEAD", head.is_http_1_0)
         self._reply = reply
-        self._arrival.set_result((Request(head, body, self._received_at, self._is_local), reply))
+        self._arrival.set_result((Request(head, body, self._received_at, self._is_local, is_admitted), reply))
 
     async def _serve(self) -> None:
         """Handle one request after the other until the task is cancelled."""

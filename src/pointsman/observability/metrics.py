@@ -14,6 +14,7 @@ from pointsman.observability.score_counts import ScoreCounts
 from pointsman.observability.tally import CounterTally, HistogramTally
 
 DURATION_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+WAIT_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 TTFT_BUCKETS_S = (0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 60)
 BREAKER_VALUE = {Breaker.CLOSED: 0.0, Breaker.HALF_OPEN: 0.5, Breaker.OPEN: 1.0}
 
@@ -79,6 +80,8 @@ class Metrics:
         self._reloads = counter("reloads", "Times the configuration was read again, by what came of it.", "result")
         text = "From the first byte of a request to the end of its answer."
         self._duration = histogram("request_duration_seconds", text, DURATION_BUCKETS_S, "group")
+        text = "How long what is ready waits for the event loop, measured ten times a second."
+        self._waits = histogram("loop_lag_seconds", text, WAIT_BUCKETS_S)
         text = "From sending an attempt to its first content; unary: to its end."
         self._ttft = histogram("ttft_seconds", text, TTFT_BUCKETS_S, "target")
 
@@ -158,6 +161,10 @@ class Metrics:
     def reloaded(self, result: str, times: int = 1) -> None:
         """Zero times makes the series appear, so that its first increase can be seen."""
         self._reloads.values[result,] += times
+
+    def waited(self, seconds: float) -> None:
+        """What was ready had to wait so long for the loop."""
+        self._waits.observe((), seconds)
 
     def consulted(self, group: str, outcome: str) -> None:
         """A policy service was to be asked."""

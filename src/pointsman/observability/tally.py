@@ -46,6 +46,8 @@ class HistogramTally(Collector):
         self._name, self._text, self._labels = name, text, labels
         self._bounds = tuple(bounds)
         self._found: defaultdict[Labels, _Distribution] = defaultdict(lambda: _Distribution(len(bounds) + 1))
+        if not labels:
+            _ = self._found[()]  # the only series is there before anything is observed
 
     def observe(self, labels: Labels, value: float) -> None:
         """One more observation."""

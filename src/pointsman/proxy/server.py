@@ -10,6 +10,7 @@ from pointsman.domain.request import Caller, Scope
 from pointsman.domain.value import Value
 from pointsman.http1.door import Rendered, Request
 from pointsman.http1.head import RequestHead
+from pointsman.http1.overload import Overload
 from pointsman.http1.reply import Reply
 from pointsman.proxy import anthropic_models, models, reply_headers
 from pointsman.proxy.auth import ANYONE, STRANGER, caller_of
@@ -43,9 +44,14 @@ class Route(Value):
 class FrontDoor:
     """Knows every path of the data plane; everything else is a typed 404."""
 
-    def __init__(self, posts: Mapping[str, Serve], stored: Serve, parts: Parts) -> None:
-        """`posts`: what answers a request for a model, by its path below the base URL. `stored`: about old answers."""
-        self._live, self._clock = parts.live, parts.clock
+    def __init__(
+        self, posts: Mapping[str, Serve], stored: Serve, parts: Parts, overload: Overload, used_bytes: Callable[[], int]
+    ) -> None:
+        """`posts`: what answers a request for a model, by its path below the base URL. `stored`: about old answers.
+
+        `used_bytes`: memory in use.
+        """
+        self._live, self._clock, self._overload, self._used_bytes = parts.live, parts.clock, overload, used_bytes
         self._hinted: set[str] = set()  # hints that have been given
         served = {
             **{path: Route(_POST, serve, needs=Scope.CHAT) for path, serve in posts.items()},
@@ -73,6 +79,8 @@ class FrontDoor:
         keys = self._live.snapshot.keys
         try:
             caller = ANYONE if keys is None else self._caller(keys, route, request.head)
+            if self._overload.is_shedding and not (route.is_public or request.is_admitted):
+                self._overload.admit()
         except GatewayError as error:
             return self._turned_away(error, request, reply)
         if request.head.method not in route.methods:
@@ -81,11 +89,16 @@ class FrontDoor:
             self._hint(path)
         return route.serve(request, reply, caller)
 
-    def admit(self, head: RequestHead) -> None:
-        """The key, before the body. Raises GatewayError (401, 403)."""
-        keys = self._live.snapshot.keys
+    def admit(self, head: RequestHead, expected_bytes: int) -> None:
+        """The key, and whether there is time and room, before the body. Raises GatewayError (401, 403, 503)."""
+        route, keys = self._routes.get(head.path) or self._longer_route(head.path), self._live.snapshot.keys
         if keys is not None:
-            self._caller(keys, self._routes.get(head.path) or self._longer_route(head.path), head)
+            self._caller(keys, route, head)
+        if route.is_public:
+            return
+        if self._overload.is_shedding:
+            self._overload.admit()
+        self._overload.admit_body(self._used_bytes(), expected_bytes)
 
     def is_probe(self, head: RequestHead) -> bool:
         """Part of `Door`."""

@@ -24,6 +24,7 @@ from pointsman.testing.received import Received
 from pointsman.testing.script import Step, steps
 
 HOST = "127.0.0.1"
+_BACKLOG = 1024  # else a thousand connections at once wait for the kernel, not for us
 FINE = Chat("ok")
 PATIENCE_S = 2.0  # after this a test fails instead of hanging
 
@@ -114,7 +115,9 @@ class FakeProvider:
         """Begin to listen."""
         loop = asyncio.get_running_loop()
         self._changed = asyncio.Event()  # an event belongs to the loop it was first waited in
-        self._server = await loop.create_server(lambda: Connection(self), HOST, self._port, ssl=self._tls)
+        self._server = await loop.create_server(
+            lambda: Connection(self), HOST, self._port, ssl=self._tls, backlog=_BACKLOG
+        )
         self._port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:

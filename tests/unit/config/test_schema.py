@@ -62,6 +62,8 @@ _CHANGES: dict[str, object] = {
     "server.limits.body": "1MiB",
     "server.limits.connections": 5,
     "server.limits.strangers_per_address": None,
+    "server.limits.queue": "1s",
+    "server.limits.memory": "1GiB",
     "server.drain": "5s",
     "server.response_headers": "minimal",
     "auth.mode": "none",

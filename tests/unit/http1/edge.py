@@ -31,12 +31,14 @@ class Door:
     def __init__(self, handler: Handler, refusal: GatewayError | None = None) -> None:
         self.handler, self.refusal = handler, refusal
         self.admitted: list[RequestHead] = []  # heads that were asked about
+        self.expected_bytes: list[int] = []  # at that time
 
     def __call__(self, request: Request, reply: Reply) -> Awaitable[None]:
         return self.handler(request, reply)
 
-    def admit(self, head: RequestHead) -> None:
+    def admit(self, head: RequestHead, expected_bytes: int) -> None:
         self.admitted.append(head)
+        self.expected_bytes.append(expected_bytes)
         if self.refusal is not None:
             raise self.refusal
 

@@ -11,6 +11,7 @@ from pointsman.domain.errors import ErrorKind, GatewayError
 from pointsman.http1.door import Request
 from pointsman.http1.limits import KIB
 from pointsman.http1.reply import Reply
+from pointsman.http1.request_reader import ReadPhase
 from pointsman.http1.server import EdgeServer, _address, _is_local
 from pointsman.testing.wire import Wire
 from tests.unit.http1.edge import LIMITS, Door, Flood, Gate, Run, Stubborn, Stuck, dial, echo, edge, until
@@ -332,6 +333,63 @@ def test_a_caller_that_is_not_admitted_is_refused_before_its_body_is_waited_for(
     assert run(scenario()) == (401, b"no key", "fin", 0)
 
 
+@pytest.mark.case("T72")
+def test_admission_is_told_what_all_bodies_are_still_to_bring(run: Run) -> None:
+    door = Door(echo)
+
+    async def scenario() -> list[int]:
+        async with edge(door, body_bytes=50_000) as server, await dial(server) as first, await dial(server) as second:
+            first.send(post(b"Content-Length: 1000", body=b"x" * 400))
+            await until(lambda: len(door.admitted) == 1)
+            second.send(post(b"Transfer-Encoding: chunked"))
+            await until(lambda: len(door.admitted) == 2)
+            first.send(b"x" * 600)
+            assert (await first.reply()).status == 200
+            first.send(post(b"Content-Length: 2000"))
+            await until(lambda: len(door.admitted) == 3)
+            return door.expected_bytes
+
+    assert run(scenario()) == [600, 50_600, 52_000]
+
+
+@pytest.mark.case("T72")
+def test_body_whose_caller_has_left_is_not_expected_any_more(run: Run) -> None:
+    door = Door(echo)
+
+    async def scenario() -> list[int]:
+        async with edge(door) as server:
+            async with await dial(server) as first:
+                first.send(post(b"Content-Length: 1000"))
+                await until(lambda: len(door.admitted) == 1)
+            await until(lambda: not server.connections)
+            async with await dial(server) as second:
+                second.send(post(b"Content-Length: 10"))
+                await until(lambda: len(door.admitted) == 2)
+            return door.expected_bytes
+
+    assert run(scenario()) == [1000, 10]
+
+
+@pytest.mark.parametrize(("cut", "is_admitted"), [(0, False), (1, False), (4, True)])
+def test_a_handler_learns_whether_admission_was_asked_for(run: Run, cut: int, is_admitted: bool) -> None:
+    async def told(request: Request, reply: Reply) -> None:
+        reply.send(200, b"", b"%d" % request.is_admitted)
+
+    raw = post(b"Content-Length: 5", body=b"hello")
+    end = len(raw) - 5
+    at = {0: len(raw), 1: 10, 4: end + 2}[cut]
+
+    async def scenario() -> bytes:
+        async with edge(told) as server, await dial(server) as wire:
+            wire.send(raw[:at])
+            if raw[at:]:
+                await until(lambda: any(c._reader.phase is not ReadPhase.IDLE for c in server.connections))
+                wire.send(raw[at:])
+            return (await wire.reply()).body
+
+    assert run(scenario()) == b"%d" % is_admitted
+
+
 def test_no_continue_is_sent_to_a_caller_that_is_not_admitted(run: Run) -> None:
     door = Door(echo, GatewayError(ErrorKind.INVALID_API_KEY, "no key"))
 
@@ -543,6 +601,39 @@ def test_connections_over_the_reserve_are_told_so_and_closed_at_once(run: Run) -
             return (await wire.reply()).status, await wire.end()
 
     assert run(scenario()) == (503, "fin")
+
+
+@pytest.mark.case("T72")
+def test_new_connections_are_for_probes_only_while_the_server_is_closed_to_them(run: Run) -> None:
+    async def scenario() -> list[int]:
+        async with edge(echo) as server, await dial(server) as old:
+            await until(lambda: count(server) == 1)
+            server.is_closed_to_new = True
+            statuses = []
+            for request in (get(), b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"):
+                async with await dial(server) as new:
+                    new.send(request)
+                    statuses.append((await new.reply()).status)
+            old.send(get())
+            return [*statuses, (await old.reply()).status]
+
+    assert run(scenario()) == [503, 200, 200]
+
+
+@pytest.mark.case("T70", "T73")
+def test_everybody_who_waits_is_accepted_at_the_next_look_however_long_turns_are(run: Run) -> None:
+    async def scenario() -> int:
+        async with edge(echo) as server:
+            callers = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(200)]
+            server.check(0.0)
+            for _ in range(5):  # turns of the loop, which might take as long as they like
+                await asyncio.sleep(0)
+            accepted = count(server)
+            for caller in callers:
+                caller.close()
+            return accepted
+
+    assert run(scenario()) == 200
 
 
 KEYED = get(b"X-Api-Key: mine")
