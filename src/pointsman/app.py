@@ -323,6 +323,7 @@ def _edge_limits(settings: Settings) -> EdgeLimits:
         body_bytes=settings.body_limit_bytes,
         connections=min(settings.max_connections, descriptors.connections_within_limit()),
         strangers_per_address=settings.strangers_per_address,
+        stream_keepalive_s=settings.stream_keepalive_s or math.inf,
     )
 
 

@@ -282,7 +282,7 @@ FIXED = {
         (Retry(), ("retry.",)),
         (
             EdgeLimits(DEFAULT_BODY_LIMIT_BYTES, DEFAULT_MAX_CONNECTIONS, DEFAULT_STRANGERS_PER_ADDRESS),
-            ("server.limits.",),
+            ("server.limits.", "server."),
         ),
         (UpstreamLimits(), ()),
         (Timeouts(), ("timeouts.",)),

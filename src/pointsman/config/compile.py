@@ -70,6 +70,7 @@ def settings_of(
         strangers_per_address=server.limits.strangers_per_address,
         queue_s=server.limits.queue,
         memory_bytes=server.limits.memory,
+        stream_keepalive_s=server.stream_keepalive,
         drain_s=server.drain,
         decisions_path=_decisions_path(decisions.path, folder, environ),
         decisions_max_bytes=decisions.max_bytes,

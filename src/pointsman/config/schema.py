@@ -49,6 +49,7 @@ _MAX_MS = 3_600_000
 _MIN_EPS = 0.001  # estimates are not that sure, and all traffic would jump at once
 
 Duration = Annotated[float, BeforeValidator(values.duration_s), WithJsonSchema(values.DURATION_SHAPE)]
+DurationOrOff = Annotated[float, BeforeValidator(values.duration_or_off_s), WithJsonSchema(values.DURATION_SHAPE)]
 Size = Annotated[int, BeforeValidator(values.size_bytes), WithJsonSchema(values.SIZE_SHAPE)]
 ListenAddress = Annotated[settings.Address, PlainValidator(values.address), WithJsonSchema(values.TEXT_SHAPE)]
 Flag = Annotated[bool, BeforeValidator(reread)]
@@ -162,6 +163,7 @@ class ServerSection(Section):
     admin_listen: ListenAddress = settings.DEFAULT_ADMIN_LISTEN
     limits: LimitsSection = LimitsSection()
     drain: Duration = settings.DEFAULT_DRAIN_S
+    stream_keepalive: DurationOrOff = settings.DEFAULT_STREAM_KEEPALIVE_S
     response_headers: Literal["full", "minimal"] = "full"  # a gateway that explains itself does so by default
 
 

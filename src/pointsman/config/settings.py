@@ -51,6 +51,7 @@ class Settings(Struct, frozen=True):
     strangers_per_address: int | None  # connections without a key; None: any number
     queue_s: float  # that requests wait for the loop, above which some are refused
     memory_bytes: int | None  # None: what the control group allows
+    stream_keepalive_s: float  # of silence in a stream before a comment; 0: there are none
     drain_s: float
     decisions_path: Path
     decisions_max_bytes: int

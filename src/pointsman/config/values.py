@@ -76,6 +76,12 @@ def duration_s(value: object) -> float:
     return seconds
 
 
+def duration_or_off_s(value: object) -> float:
+    """As `duration_s`, or 0: off."""
+    is_off = isinstance(value, int | float | str) and not isinstance(value, bool) and value in {0, "0"}
+    return 0.0 if is_off else duration_s(value)
+
+
 def size_bytes(value: object) -> int:
     """Bytes: `16KiB`, `32MiB`, `1GiB`, or a plain number of bytes; above 0."""
     size = 0

@@ -1,5 +1,6 @@
 """One answer to one request: the only way anything is written to a caller."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Protocol
 
@@ -41,7 +42,7 @@ class Reply:
 
     __slots__ = (
         "_dated", "_has_body", "_is_chunked", "_is_http_1_0", "_wire", "bytes_sent", "flow", "is_finished", "is_gone",
-        "is_started", "keep_alive", "status",
+        "is_started", "keep_alive", "on_quiet", "status",
     )  # fmt: skip
 
     def __init__(
@@ -57,6 +58,7 @@ class Reply:
         self.status = self.bytes_sent = 0  # of the head that was sent; of the body
         self.is_started = self.is_finished = self.is_gone = self._is_chunked = False
         self.flow: ReadFlow | None = None
+        self.on_quiet: Callable[[], None] | None = None  # called while nothing was written for a while
 
     def send(self, status: int, headers: bytes, body: bytes) -> None:
         """A whole answer. `headers` are complete lines without any framing header."""

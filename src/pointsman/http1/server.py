@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _NEVER = float("inf")
+_LOOKS_PER_SILENCE = 8  # so that a comment comes an eighth late at most; more of them would find nothing new
 _ACCEPTED_AT_ONCE = 1024  # as many as may wait
 _LOOK_S = 1.0  # between two looks at who has come: 10,000 connections cost 3 ms then
 
@@ -153,6 +154,9 @@ class EdgeConnection(asyncio.Protocol):
         self._reader = RequestReader(server.limits.body_bytes)
         self._received_at = 0.0
         self._due_at = _NEVER  # of what is being read, or of keep-alive
+        self._look_s = server.limits.stream_keepalive_s / _LOOKS_PER_SILENCE
+        self._quiet_since = 0.0
+        self._quiet_bytes = -1  # of the answer that were sent at the last look; -1: there was none yet
         self._write_due_at = _NEVER  # while the caller does not read
         self._unsent_bytes = 0
         self._lingered_bytes = -1  # from 0 on: an error is on its way, what still arrives is thrown away
@@ -231,7 +235,7 @@ class EdgeConnection(asyncio.Protocol):
         if now >= self._write_due_at:
             self._on_write_due(now)
         elif now >= self._due_at:
-            self._on_due()
+            self._on_due(now)
 
     def is_stranger(self, now: float) -> bool:
         """Here for long enough to show a key, and has not shown one."""
@@ -304,13 +308,22 @@ class EdgeConnection(asyncio.Protocol):
         if not self._is_busy() or self._reader.held_bytes <= self._limits.pipelined_bytes:
             self._transport.resume_reading()
 
+    def _look_at(self, reply: Reply, now: float) -> None:
+        """Whether an answer has been silent for so long that its caller may doubt it."""
+        if self._quiet_bytes != reply.bytes_sent or self._is_caller_behind():
+            self._quiet_since = now if self._quiet_bytes >= 0 else self._received_at
+        elif reply.on_quiet is not None and now >= self._quiet_since + self._limits.stream_keepalive_s:
+            reply.on_quiet()
+            self._quiet_since = now
+        self._quiet_bytes, self._due_at = reply.bytes_sent, now + self._look_s
+
     def _is_busy(self) -> bool:
         return self._reply is not None
 
     # --- handling
 
     def _handle_next(self, head: RequestHead, body: bytes, is_admitted: bool) -> None:  # noqa: FBT001
-        self._due_at = _NEVER
+        self._due_at, self._quiet_bytes = self._received_at + self._look_s, -1
         keep_alive = head.keep_alive and not self._server.is_draining
         reply = Reply(self._transport, self._server, keep_alive, head.method != "HEAD", head.is_http_1_0)
         self._reply = reply
@@ -363,8 +376,10 @@ class EdgeConnection(asyncio.Protocol):
         if self._lingered_bytes > self._limits.linger_bytes:
             self._close()
 
-    def _on_due(self) -> None:
-        if self._lingered_bytes < 0 and self._reader.phase is not ReadPhase.IDLE:
+    def _on_due(self, now: float) -> None:
+        if self._reply is not None:
+            self._look_at(self._reply, now)
+        elif self._lingered_bytes < 0 and self._reader.phase is not ReadPhase.IDLE:
             self._refuse(GatewayError(ErrorKind.REQUEST_TIMEOUT, "The request took too long to arrive."))
         else:
             self._close()

@@ -29,6 +29,8 @@ from pointsman.routing.exchange import Consult, Exchange, Finish
 from pointsman.signals.target_state import Lease
 from pointsman.upstream import request as upstream_request
 
+_COMMENT = b": keepalive\n\n"
+
 
 class Call:
     """What stays the same over all attempts of a request."""
@@ -131,10 +133,10 @@ class Call:
 
     def finish(self, finish: Finish) -> None:
         """Write what has not been written yet: a whole answer, or an error."""
-        if self._reply.is_started:
+        if self._reply.is_finished:
             return
         if finish.error is not None:
-            self._send_error(finish.error)
+            self.fail(finish.error)
         elif isinstance(self.answer, UnaryAnswer):
             head = self._head(reply_headers.JSON, self.answer.head)
             price = self._exchange.picks[-1].target.price
@@ -144,10 +146,25 @@ class Call:
 
     def fail(self, error: GatewayError) -> None:
         """The gateway cannot go on: an honest error, in the stream if one has begun."""
-        if not self._reply.is_started:
+        reply, answer = self._reply, self.answer
+        if not reply.is_started:
             self._send_error(error)
-        elif isinstance(self.answer, StreamAnswer) and not self._reply.is_finished:
-            self.answer.end_with_error(error)
+        elif reply.is_finished:
+            return
+        elif isinstance(answer, StreamAnswer) and answer.is_committed:
+            answer.end_with_error(error)
+        else:  # comments, and nothing of any attempt
+            nothing_yet = self._codec.decoder(self._parts.limits.event_bytes)
+            reply.write(self._codec.write_stream_error(error, nothing_yet))
+            reply.finish()
+
+    def keep_alive(self) -> None:
+        """Tell the caller of a stream that there is still somebody: by a comment, which commits to nothing."""
+        if self._reply.is_finished:
+            return
+        if not self._reply.is_started:
+            self._reply.start(OK, self._early_head())
+        self._reply.write(_COMMENT)
 
     def _send_error(self, error: GatewayError) -> None:
         head = self._head(reply_headers.JSON, None, error.code or "") + reply_headers.retry_lines(error)
@@ -156,6 +173,14 @@ class Call:
 
     def _stream_head(self) -> bytes:
         return self._head(reply_headers.EVENT_STREAM, self.answer.head if self.answer is not None else None)
+
+    def _early_head(self) -> bytes:
+        """Before it is known who will serve."""
+        exchange = self._exchange
+        who = reply_headers.who(exchange.current.name, None, None, self._shows_details)
+        return reply_headers.lines(
+            reply_headers.EVENT_STREAM, exchange.ask.request_id, len(exchange.picks), who, "", b""
+        )
 
     def _head(self, content_type: bytes, upstream: ResponseHead | None, reason: str = "") -> bytes:
         """Header lines: who served, which rule picked it, and what had gone wrong before."""

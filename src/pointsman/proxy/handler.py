@@ -60,6 +60,8 @@ class ModelHandler:
             deadline = began_at + (timeouts.total_stream_s if facts.stream else timeouts.total_s)
             exchange = Exchange(ask, group, parts.board, parts.rng, began_at=began_at, deadline=deadline)
             call = Call(parts, codec, request, reply, exchange, parsed, shows_details)
+            if facts.stream:
+                reply.on_quiet = call.keep_alive
             call.explains = explain_header.is_asked(request.head.headers, caller)
             finish = await drive(exchange, call, parts.board, parts.clock)
             reason = finish.reason

@@ -44,6 +44,7 @@ class StreamAnswer(BaseAnswer):
         self._decoder = codec.decoder(limits.event_bytes)
         self._flow: ReadFlow | None = None
         self._is_stream = False
+        self.is_committed = False  # content has gone to the caller; a head and comments may have gone before
         self._held: list[bytes] = []  # until the first content
         self._held_bytes = 0
         self._finish_reason: str | None = None
@@ -92,7 +93,7 @@ class StreamAnswer(BaseAnswer):
         kept = [event.raw for event in events if self._keeps(event)]
         if not kept:
             return
-        if self._reply.is_started:
+        if self.is_committed:
             self._reply.write(b"".join(kept))
             if self._reply.bytes_sent > self.limits.stream_bytes:
                 self._settle(WireFailure(WireFault.TOO_LARGE, got_bytes=True))
@@ -148,7 +149,9 @@ class StreamAnswer(BaseAnswer):
     def _commit(self) -> None:
         """From here on the caller has content: the answer belongs to this target."""
         self._reply.flow = self._flow
-        self._reply.start(OK, self._head())
+        self.is_committed = True
+        if not self._reply.is_started:
+            self._reply.start(OK, self._head())
         self._reply.write(b"".join(self._held))
         self._held = []
 
@@ -158,14 +161,14 @@ class StreamAnswer(BaseAnswer):
         """How the attempt ended; a committed answer gets its end here."""
         fault = self._fault(failure)
         if fault is None:
-            if not self._reply.is_started:
+            if not self.is_committed:
                 self._commit()  # complete, and rightly without content (B-16)
             self._reply.write(self._terminator or self.codec.write_terminator())
             self._reply.finish()
-        elif self._reply.is_started:
+        elif self.is_committed:
             fault = Fault(OutcomeClass.BROKEN_STREAM, fault.detail, fault.error)
             self.end_with_error(_error_of(fault))
-        return self._outcome(fault, committed=self._reply.is_started)
+        return self._outcome(fault, committed=self.is_committed)
 
     def end_with_error(self, error: GatewayError) -> None:
         """The honest end of an answer that has begun."""

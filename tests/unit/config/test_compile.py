@@ -49,6 +49,7 @@ def test_the_least_file_has_the_documented_defaults(tmp_path: Path) -> None:
         strangers_per_address=256,
         queue_s=0.1,
         memory_bytes=None,
+        stream_keepalive_s=10,
         drain_s=30,
         decisions_path=Path("/home/a/.local/state/pointsman/decisions.jsonl"),
         decisions_max_bytes=256 * 1024**2,

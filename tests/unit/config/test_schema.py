@@ -65,6 +65,7 @@ _CHANGES: dict[str, object] = {
     "server.limits.queue": "1s",
     "server.limits.memory": "1GiB",
     "server.drain": "5s",
+    "server.stream_keepalive": 0,
     "server.response_headers": "minimal",
     "auth.mode": "none",
     "auth.pepper": "another-pepper-0123456789",

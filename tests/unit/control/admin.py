@@ -48,7 +48,8 @@ class Admin:
         token = AdminToken(pepper, Secret(digest_of(TOKEN.encode(), pepper))) if has_token else None
         self.settings = Settings(
             listen=Address("127.0.0.1", 0), admin_listen=Address("127.0.0.1", 0), body_limit_bytes=1_000,
-            max_connections=10, strangers_per_address=None, queue_s=0.1, memory_bytes=None, drain_s=1.0,
+            max_connections=10, strangers_per_address=None, queue_s=0.1, memory_bytes=None,
+            stream_keepalive_s=10.0, drain_s=1.0,
             decisions_path=Path("unused"), decisions_max_bytes=1_000, decisions_max_rows=100,
             log_level="info", log_requests=False, admin_token=token,
         )  # fmt: skip

@@ -836,6 +836,108 @@ def test_a_request_that_is_handled_has_no_deadline_here(run: Run) -> None:
     assert run(scenario()) == b"GET / "
 
 
+# --- answers that are silent
+
+
+class Quiet(Stuck):
+    """Begins an answer, and counts how often it is told of its silence."""
+
+    def __init__(self, first: bytes = b"x") -> None:
+        super().__init__()
+        self.told, self._first = 0, first
+
+    async def work(self, reply: Reply) -> None:
+        reply.on_quiet = self.tell
+        reply.start(200, b"")
+        reply.write(self._first)
+
+    def tell(self) -> None:
+        self.told += 1
+        self.replies[-1].write(b": still here\n\n")
+
+
+def test_an_answer_that_is_silent_is_told_so_again_and_again(run: Run) -> None:
+    quiet = Quiet()
+
+    async def scenario() -> bytes:
+        async with edge(quiet, stream_keepalive_s=SOON_S) as server, await dial(server) as wire:
+            wire.send(get())
+            await until(lambda: quiet.told >= 3)
+            return bytes(wire.received)
+
+    assert run(scenario()).count(b"still here") >= 2
+
+
+def test_an_answer_that_goes_on_is_not_silent(run: Run) -> None:
+    quiet = Quiet()
+
+    async def scenario() -> tuple[int, float]:
+        async with edge(quiet, stream_keepalive_s=60 * SOON_S) as server, await dial(server) as wire:
+            began = asyncio.get_running_loop().time()
+            wire.send(get())
+            await quiet.wait(quiet.begun)
+            for _ in range(20):
+                quiet.replies[0].write(b"y")
+                await asyncio.sleep(SOON_S)
+            return quiet.told, asyncio.get_running_loop().time() - began
+
+    told, took_s = run(scenario())
+
+    assert told == 0 or took_s > 60 * SOON_S  # a machine that stood still
+
+
+def test_silence_is_counted_anew_for_every_answer(run: Run) -> None:
+    async def scenario() -> list[bool]:
+        gate = Gate()
+        seen = []
+
+        async def note(request: Request, reply: Reply) -> None:
+            reply.on_quiet = lambda: seen.append(True)
+            if request.head.path == "/second":
+                seen.clear()
+            await gate(request, reply)
+
+        async with edge(note, stream_keepalive_s=8 * SOON_S) as server, await dial(server) as wire:
+            wire.send(ask(b"/first"))
+            await until(lambda: bool(seen))
+            gate.open.set()
+            await wire.reply()
+            wire.send(ask(b"/second"))
+            await wire.reply()
+            return seen
+
+    assert run(scenario()) == []
+
+
+def test_a_caller_that_does_not_read_is_told_nothing(run: Run) -> None:
+    quiet = Quiet(b"x" * (8 << 20))
+
+    async def scenario() -> int:
+        async with edge(quiet, stream_keepalive_s=SOON_S) as server, await dial(server) as wire:
+            wire.pause()
+            wire.send(get())
+            await quiet.wait(quiet.begun)
+            await asyncio.sleep(8 * SOON_S)
+            told = quiet.told
+            wire.reset()
+            return told
+
+    assert run(scenario()) == 0
+
+
+@pytest.mark.parametrize("keepalive_s", [SOON_S, math.inf])
+def test_silence_is_nothing_to_whoever_does_not_ask(run: Run, keepalive_s: float) -> None:
+    async def scenario() -> bytes:
+        gate = Gate()
+        async with edge(gate, stream_keepalive_s=keepalive_s) as server, await dial(server) as wire:
+            wire.send(get())
+            assert await wire.is_silent(6 * SOON_S)
+            gate.open.set()
+            return (await wire.reply()).body
+
+    assert run(scenario()) == b"GET / "
+
+
 # --- callers that do not read
 
 
