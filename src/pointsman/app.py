@@ -31,7 +31,7 @@ from pointsman.http1.pressure import Pressure
 from pointsman.http1.resolver import Resolver
 from pointsman.http1.server import EdgeServer
 from pointsman.observability.decision_log import DecisionLog
-from pointsman.observability.logging import flood, set_level
+from pointsman.observability.logging import flood, lost_lines, set_level
 from pointsman.observability.metrics import BREAKER_VALUE, Metrics, Sample
 from pointsman.observability.recent import RecentDecisions
 from pointsman.proxy import count_tokens
@@ -240,6 +240,10 @@ class App:
         gauge("records_dropped", "Decision records that were lost.", (), lambda: [((), float(self._decisions.dropped))])
         text = "Log lines that were left out because their cause had too many."
         self.metrics.live_counter("log_lines_left_out", text, (), lambda: [((), float(flood.dropped))])
+        text = "Log lines that were lost because nobody took them from stdout in time."
+        self.metrics.live_counter("log_lines_lost", text, (), lambda: [((), float(lost_lines()))])
+        text = "1 while the disk takes no decision records."
+        gauge("records_failing", text, (), lambda: [((), float(self._decisions.is_failing))])
         gauge("build_info", "Always 1.", ("version",), lambda: [((__version__,), 1.0)])
 
     def _targets(self) -> Iterator[Target]:

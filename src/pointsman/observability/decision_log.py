@@ -1,5 +1,6 @@
 """Decision records as JSON Lines: one per request, written off the loop, bounded on disk and in memory."""
 
+import contextlib
 import logging
 import os
 import queue
@@ -18,7 +19,8 @@ from pointsman.domain.request import RequestFacts
 log = logging.getLogger(__name__)
 
 MAX_GATHERED = 10_000  # records; at 1 KB each 10 MB, a second or more of traffic
-MAX_BATCHES = 2  # on their way to the disk; with what has gathered, some seconds of a stalled disk
+MAX_BATCHES = 2  # on their way to the disk; with what has gathered, some seconds of a disk that stalls or is full
+RETRY_S = 1.0  # until the disk is asked again: somebody has to make room first
 _encode_lines = msgspec.json.Encoder().encode_lines
 
 
@@ -75,6 +77,8 @@ class DecisionLog:
         self._queue: queue.SimpleQueue[tuple[bytearray, int] | None] = queue.SimpleQueue()  # lines as one, their number
         self._thread = threading.Thread(target=self._run, name="decision-log", daemon=True)
         self._file = -1
+        self._closing = threading.Event()
+        self.is_failing = False  # the disk takes nothing; a metric, too
         self.dropped = 0  # records that could not be kept; a metric, never silent
 
     def start(self) -> None:
@@ -102,6 +106,7 @@ class DecisionLog:
         if self._file < 0:
             return  # never opened
         self._hand_over()
+        self._closing.set()
         self._queue.put(None)
         self._thread.join(timeout=10)
         os.close(self._file)
@@ -117,21 +122,51 @@ class DecisionLog:
     def _run(self) -> None:
         while (batch := self._queue.get()) is not None:
             lines, count = batch
-            try:
-                self._append(lines)
-            except OSError as error:
-                self.dropped += count
-                log.error("decision records are lost: %s", error.strerror)  # noqa: TRY400  # the trace says nothing more
+            while not self._wrote(lines):
+                if self._closing.is_set():
+                    self.dropped += count
+                    break
+                self._closing.wait(RETRY_S)
+
+    def _wrote(self, lines: bytearray) -> bool:
+        """Whether the lines are on disk now. Only changes are told: a disk that is full is so for minutes."""
+        try:
+            self._append(lines)
+        except OSError as error:
+            if not self.is_failing:
+                text = "decision records cannot be written, the next ones wait in memory: %s"
+                log.error(text, error.strerror)  # noqa: TRY400  # the trace says nothing more
+            self.is_failing = True
+            return False
+        if self.is_failing:
+            log.info("decision records are written again; %d were lost", self.dropped)
+        self.is_failing = False
+        self._begin_anew()
+        return True
 
     def _append(self, lines: bytearray) -> None:
-        """The thread's only work is a system call, during which the loop goes on."""
-        rest = memoryview(lines)
-        while rest:
-            rest = rest[os.write(self._file, rest) :]
-        if os.lseek(self._file, 0, os.SEEK_CUR) > self.max_bytes // 2:
-            self._path.replace(self._path.with_name(self._path.name + ".1"))
-            full = self._file
-            self._open()  # first, so that a failure leaves a file that is ours
+        """All of them or nothing: no line is half there. The only work is a system call, while the loop goes on."""
+        rest, end = memoryview(lines), os.lseek(self._file, 0, os.SEEK_END)
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file, end)
+            raise
+
+    def _begin_anew(self) -> None:
+        """Another file once this one is full; where that cannot be had, this one goes on and it is tried again."""
+        if os.lseek(self._file, 0, os.SEEK_END) <= self.max_bytes // 2:
+            return
+        full = self._file
+        try:
+            if self._path.exists():  # else it was renamed before, and no other one could be opened
+                self._path.replace(self._path.with_name(self._path.name + ".1"))
+            self._open()
+        except OSError as error:
+            log.error("no new file of decision records can be begun: %s", error.strerror)  # noqa: TRY400
+        else:
             os.close(full)
 
 

@@ -2,10 +2,12 @@
 
 import json
 import logging
-import sys
 import time
 
 from pointsman.observability.flood import FloodGate
+from pointsman.observability.sink import Sink
+
+_STDOUT = 1
 
 flood = FloodGate(time.monotonic)  # one for the process, as its handlers are
 
@@ -28,12 +30,17 @@ class JsonFormatter(logging.Formatter):
 
 def configure(level: str) -> None:
     """Send everything of this process to stdout as JSON, from `level` on."""
-    handler = logging.StreamHandler(sys.stdout)
+    handler = Sink(_STDOUT)
     handler.setFormatter(JsonFormatter())
     handler.addFilter(flood)
     logging.basicConfig(handlers=[handler], force=True)
     set_level(level)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)  # its start and stop are ours to report
+
+
+def lost_lines() -> int:
+    """Lines that whoever reads stdout did not take in time."""
+    return sum([handler.lost for handler in logging.getLogger().handlers if isinstance(handler, Sink)])
 
 
 def set_level(level: str) -> None:

@@ -1,7 +1,10 @@
 """Decision records on disk."""
 
 import logging
-from collections.abc import Sequence
+import resource
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -11,6 +14,7 @@ from pointsman.observability import decision_log
 from pointsman.observability.decision_log import DecisionLog, DecisionRecord
 
 FULL_DISK = Path("/dev/full")
+PATIENCE_S = 10.0
 
 
 def record(request_id: str = "req-1") -> DecisionRecord:
@@ -127,7 +131,7 @@ def test_records_past_the_limit_are_dropped_and_counted(tmp_path: Path, surplus:
 
 @pytest.mark.case("I10")
 @pytest.mark.skipif(not FULL_DISK.exists(), reason="only Linux has a disk that is always full")
-def test_records_that_the_disk_refuses_are_counted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_records_that_the_disk_refuses_to_the_end_are_counted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     log = started(FULL_DISK)
 
     log.write([record()])
@@ -136,7 +140,93 @@ def test_records_that_the_disk_refuses_are_counted_and_logged(caplog: pytest.Log
         log.close()
 
     assert log.dropped == 2
-    assert "decision records are lost" in caplog.text
+    assert caplog.text.count("decision records cannot be written") == 1
+    assert log.is_failing
+
+
+@contextmanager
+def full_from(size_bytes: int) -> Iterator[None]:
+    """No file of this process can grow beyond that."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def until(is_true: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not is_true():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+@pytest.mark.case("T84", "I10")
+def test_records_wait_for_a_full_disk_and_are_whole_once_it_has_room(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "d.jsonl"
+    log = started(path)
+    log.write([record("before")])
+    log.check(0.0)
+    until(lambda: path.stat().st_size > 0)
+
+    caplog.set_level(logging.INFO)
+    with full_from(path.stat().st_size + 50):  # room for a part of a line
+        for number in range(3):
+            log.write([record(str(number))])
+            log.check(0.0)
+        until(lambda: log.is_failing)
+        held = ids(path)
+    until(lambda: not log.is_failing)
+    log.close()
+
+    assert held == ["before"]
+    assert ids(path) == ["before", "0", "1", "2"]
+    assert log.dropped == 0
+    told = [record.message for record in caplog.records]
+    assert [text.partition(",")[0].partition(";")[0] for text in told] == [
+        "decision records cannot be written", "decision records are written again",
+    ]  # fmt: skip
+
+
+@pytest.mark.case("T84", "I10")
+def test_what_waits_for_a_full_disk_is_bounded_and_the_rest_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decision_log, "MAX_GATHERED", 10)
+    path = tmp_path / "d.jsonl"
+    log = started(path)
+
+    with full_from(0):
+        for _ in range(100):
+            log.write([record()])
+            log.check(0.0)
+        until(lambda: log.is_failing)
+    log.close()
+
+    assert log.dropped > 0
+    assert len(ids(path)) + log.dropped == 100
+
+
+@pytest.mark.case("T84")
+def test_records_go_on_in_the_full_file_while_no_other_can_be_begun(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "d.jsonl"
+    path.with_name("d.jsonl.1").mkdir()  # a file cannot take its place
+    log = started(path, max_bytes=100)
+
+    log.write([record("1")])
+    log.check(0.0)
+    until(lambda: "no new file" in caplog.text)
+    path.with_name("d.jsonl.1").rmdir()
+    log.write([record("2")])
+    log.close()
+
+    assert ids(path.with_name("d.jsonl.1")) == ["1", "2"]
+    assert (log.dropped, log.is_failing) == (0, False)
 
 
 def test_nothing_gathered_hands_nothing_over(tmp_path: Path) -> None:
