@@ -34,6 +34,7 @@ from pointsman.observability.decision_log import DecisionLog
 from pointsman.observability.logging import flood, lost_lines, set_level
 from pointsman.observability.metrics import BREAKER_VALUE, Metrics, Sample
 from pointsman.observability.recent import RecentDecisions
+from pointsman.observability.stalls import StallWatch
 from pointsman.proxy import count_tokens
 from pointsman.proxy.count_tokens import CountHandler
 from pointsman.proxy.handler import ModelHandler
@@ -84,6 +85,7 @@ class App:
         front_door = self._front_door(upstream, limits)
         self._edge = EdgeServer(front_door, _edge_limits(settings), self._watchdog)
         self._pressure = Pressure(loop, self.overload, self._memory, self._edge, self._watchdog, self.metrics.waited)
+        self._stalls = StallWatch()
         self._reloader = Reloader(loaded, self.live, self, self.metrics, self._clock)
         self._admin = AdminServer(application(self._sources()))
         self._reloading: asyncio.Task[None] | None = None
@@ -134,6 +136,7 @@ class App:
         self._watchdog.watch(self._recorder)
         self._watchdog.watch(self._tool_judge)
         self._watchdog.watch(self._pressure)
+        self._watchdog.watch(self._stalls)
         self._pool.start()
         listen, admin_listen = self._reloader.settings.listen, self._reloader.settings.admin_listen
         await self._edge.start(listen.host, listen.port)
@@ -142,6 +145,7 @@ class App:
         gc.collect()
         gc.freeze()  # what lives as long as the process need not be looked at again
         gc.set_threshold(50_000, 20, 50)  # requests make no cycles: looking for them every 700 objects is waste
+        self._stalls.start()
 
     async def stop(self) -> None:
         """Readiness off, listener closed, running answers ended within the drain time, records written."""
@@ -150,6 +154,7 @@ class App:
             self._reloading.cancel()
         await self._edge.drain(self._reloader.settings.drain_s)
         self._pool.close()
+        self._stalls.stop()
         self._watchdog.stop()
         await self._admin.stop()
         self._recorder.digest()
@@ -230,6 +235,8 @@ class App:
         self.metrics.live_counter(
             "requests_shed", text, ("cause",), lambda: [((cause,), float(times)) for cause, times in shed.items()]
         )
+        text = "Times that the event loop was held up for long."
+        self.metrics.live_counter("loop_stalls", text, (), lambda: [((), float(self._stalls.stalls))])
         text = "Part of the requests that is admitted; below 1 while they wait too long for their turn."
         gauge("admitted_ratio", text, (), lambda: [((), self.overload.queue.ratio)])
         text = "What is refused for want of memory: 0 nothing, 1 long bodies, 2 requests, 3 connections."

@@ -4,6 +4,7 @@ from pointsman.config.settings import DEFAULT_QUEUE_S
 from pointsman.http1 import overload, pressure
 from pointsman.http1.limits import EdgeLimits
 from pointsman.http1.overload import COPIES, STEPS, MemoryStep
+from pointsman.observability.stalls import STALL_S
 from tests.docs import pages
 
 PAGE = "docs/overload.md"
@@ -39,3 +40,7 @@ def test_documented_values_around_the_steps_are_those_of_the_code() -> None:
     assert f"every {pressure._GIVE_BACK_EVERY_S:g} s" in text
     assert EdgeLimits(1, 1, 1).reserved_s == 1.0
     assert "have a second to ask a probe" in text
+
+
+def test_documented_length_of_a_stall_is_that_of_the_code() -> None:
+    assert f"for {STALL_S:g} s or more" in pages.section(PAGE, "Stalls")

@@ -1,5 +1,6 @@
 """The gateway has too much to do: some requests are turned away, honestly and cheaply, and nothing else suffers."""
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -9,6 +10,7 @@ import pytest
 
 from pointsman.domain.request import Dialect
 from pointsman.http1.overload import MIN_RATIO
+from pointsman.observability.stalls import STALL_S
 from pointsman.testing import Chat, FakeProvider
 from pointsman.testing.wire import Reply, Wire, chat_request
 from tests.integration.callers import REQUEST, ask, text_of
@@ -184,3 +186,18 @@ def test_quiet_gateway_admits_everybody(run: Run, gateway: Start) -> None:
 
     assert ratio == {"": 1.0}
     assert shed == {'{cause="queue"}': 0, '{cause="memory"}': 0}
+
+
+@pytest.mark.case("I24")
+def test_whatever_holds_the_loop_is_told_while_it_does(
+    run: Run, gateway: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story() -> dict[str, float]:
+        async with FakeProvider(name="a") as a, gateway(a) as running:
+            assert running.samples("loop_stalls_total") == {"": 0.0}
+            time.sleep(4 * STALL_S)  # noqa: ASYNC251  # what nobody should do
+            return running.samples("loop_stalls_total")
+
+    assert run(story())[""] >= 1
+    (stack,) = [record.__dict__["fields"]["stack"] for record in caplog.records if "held up" in record.message]
+    assert any(line.endswith(" story") for line in stack)
