@@ -14,7 +14,8 @@ from tests.requirements import catalogue
 
 ELSEWHERE: Mapping[str, str] = {
     "T19": "the limit of memory needs a control group; the caps themselves are tested",
-    "T73": "the share of the processor needs a control group",
+    "T72": "the kernel's own kill needs a control group of memory; the greatest memory is measured instead",
+    "T73": "without a control group of the processor its test is skipped",
 }  # what this environment cannot do, and why
 _OPTION = "--cases"
 _PROPERTY, FIGURE = "case", "figure"

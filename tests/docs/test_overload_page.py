@@ -18,7 +18,7 @@ def test_documented_rules_of_the_queue_are_those_of_the_code() -> None:
         f"`server.limits.queue`, {DEFAULT_QUEUE_S * 1000:g} ms",
         f"{overload.STANDING_S:g} s of turns that are too long, one after the other; a single one is a burst",
         "a tenth, times how many limits long the turn was, up to three tenths",
-        f"{overload._GROW * 100:g} percentage points",
+        f"{overload._GROW * 100:g} percentage point",
         f"{overload.MIN_RATIO * 100:g} %: nothing else would show that it is over",
         f"{overload.CALM_S:g} s without a long turn",
         "1 s, divided by the part that is admitted",

@@ -9,7 +9,7 @@ CALM_S = 5.0  # without a queue, until everything counts as over: else the log w
 MIN_RATIO = 0.05  # somebody always gets through: nothing else shows that the overload is over
 _SHRINK = 0.1  # per look, for a queue as long as the limit; a longer one shrinks the ratio faster,
 _MAX_SHRINK = 0.3  # but not below half of it: the queue of the moment came with the ratio of before
-_GROW = 0.02  # per look, so that what was cut for a queue that is gone by now comes back within seconds
+_GROW = 0.01  # per look: a tenth in a second, or the next queue would be as long as the one before
 
 COPIES = 3  # of a body at once: as it came, with another model name, and as it goes to the provider
 _MARGIN = 0.03  # of the limit, below a step before it is left: the memory of one request must not switch it

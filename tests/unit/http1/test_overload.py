@@ -74,6 +74,7 @@ def test_part_that_is_admitted_grows_back_while_there_is_no_queue() -> None:
 
 def test_overload_is_over_only_after_some_calm() -> None:
     gate, now = shedding()
+    gate.ratio = 0.9
     now = looked_at(gate, *[SHORT] * int((CALM_S - LOOK_S) / LOOK_S), now=now)
     assert (gate.ratio, gate.is_shedding) == (1.0, True)
 
