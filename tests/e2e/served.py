@@ -29,6 +29,11 @@ class Served:
         (line,) = [line for line in self._proc("status").splitlines() if line.startswith("VmRSS:")]
         return int(line.split()[1]) * KIB
 
+    def greatest_rss_bytes(self) -> int:
+        """The most it has ever had."""
+        (line,) = [line for line in self._proc("status").splitlines() if line.startswith("VmHWM:")]
+        return int(line.split()[1]) * KIB
+
     def cpu_s(self) -> float:
         user, system = self._proc("stat").rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / 100  # ticks of the kernel's clock

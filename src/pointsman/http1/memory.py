@@ -1,6 +1,7 @@
 """Memory of this process: what it has, what it may have, and giving back what it does not need."""
 
 import ctypes
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +37,8 @@ def limit_bytes(groups: Path = Path("/proc/self/cgroup"), root: Path = Path("/sy
 
 
 def give_back() -> None:
-    """Give free memory back to the system: it counts as used until then. Some milliseconds."""
+    """Give free memory back to the system, and find what is free: it counts as used until then. Some milliseconds."""
+    gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of the GNU C library; others give it back by themselves
     if trim is not None:
         trim(0)

@@ -52,6 +52,10 @@ class RequestReader:
         """Keep bytes that arrive while a request is being handled."""
         self._buffer += data
 
+    def drop(self) -> None:
+        """Keep nothing of a request that will never be complete."""
+        self._buffer, self._parts = b"", []
+
     def feed(self, data: bytes) -> tuple[RequestHead, bytes] | None:
         """The request that `data` completes, with its body; None: more is needed.
 

@@ -202,6 +202,7 @@ class EdgeConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server.forget(self)
+        self._reader.drop()  # its connection is part of a cycle, which may be found much later
         if self._reply is not None:
             self._reply.is_gone = True
         self._task.cancel()

@@ -26,18 +26,18 @@ class StallWatch:
         self._told_of = -1.0  # the sign of life after which a stall was told
         self._loop_thread = 0  # its identifier, from the start on
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="stall-watch", daemon=True)
+        self._watcher = threading.Thread(target=self._run, name="stall-watch", daemon=True)
         self.stalls = 0  # so far
 
     def start(self) -> None:
         """Watch the thread that calls."""
         self._loop_thread, self._alive_at = threading.get_ident(), self._now()
-        self._thread.start()
+        self._watcher.start()
 
     def stop(self) -> None:
-        if self._thread.is_alive():
+        if self._watcher.is_alive():
             self._over.set()
-            self._thread.join()
+            self._watcher.join()
 
     def check(self, now: float) -> None:
         """Watchdog: the loop is alive."""

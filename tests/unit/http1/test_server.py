@@ -370,6 +370,21 @@ def test_body_whose_caller_has_left_is_not_expected_any_more(run: Run) -> None:
     assert run(scenario()) == [1000, 10]
 
 
+@pytest.mark.case("T72")
+@pytest.mark.bug("L-01")
+def test_connection_that_is_gone_keeps_nothing_of_a_body_that_never_came_whole(run: Run) -> None:
+    async def scenario() -> int:
+        async with edge(echo) as server:
+            async with await dial(server) as wire:
+                wire.send(post(b"Content-Length: 1000000", body=b"x" * 400_000))
+                await until(lambda: any(c._reader._body_bytes == 400_000 for c in server.connections))
+                (connection,) = server.connections
+            await until(lambda: not server.connections)
+            return sum(map(len, connection._reader._parts))
+
+    assert run(scenario()) == 0
+
+
 @pytest.mark.parametrize(("cut", "is_admitted"), [(0, False), (1, False), (4, True)])
 def test_a_handler_learns_whether_admission_was_asked_for(run: Run, cut: int, is_admitted: bool) -> None:
     async def told(request: Request, reply: Reply) -> None:
