@@ -21,6 +21,7 @@ from pointsman.dialects.registry import DIALECTS
 from pointsman.domain.derived import forget_derived
 from pointsman.domain.outcome import LimitedUnit
 from pointsman.domain.ports import Clock, Rng
+from pointsman.domain.snapshot import Snapshot
 from pointsman.domain.target import Target
 from pointsman.http1 import descriptors, memory
 from pointsman.http1.clock import SystemClock
@@ -86,6 +87,7 @@ class App:
         self._edge = EdgeServer(front_door, _edge_limits(settings), self._watchdog)
         self._pressure = Pressure(loop, self.overload, self._memory, self._edge, self._watchdog, self.metrics.waited)
         self._stalls = StallWatch()
+        self._edge.longest_request_s = _longest_s(self.live.snapshot)
         self._reloader = Reloader(loaded, self.live, self, self.metrics, self._clock)
         self._admin = AdminServer(application(self._sources()))
         self._reloading: asyncio.Task[None] | None = None
@@ -182,6 +184,8 @@ class App:
     def adopt(self, settings: Settings) -> None:
         """Part of `reload.Parts`: all settings but those that `NEEDS_RESTART` names."""
         self._edge.limits = _edge_limits(settings)  # of connections from now on
+        # requests that began with earlier limits are still under way
+        self._edge.longest_request_s = max(self._edge.longest_request_s, _longest_s(self.live.snapshot))
         self.overload.queue.limit_s = settings.queue_s
         self.overload.memory.limit_bytes = _memory_limit(settings)
         self.live.body_limit_bytes = settings.body_limit_bytes
@@ -237,6 +241,8 @@ class App:
         )
         text = "Times that the event loop was held up for long."
         self.metrics.live_counter("loop_stalls", text, (), lambda: [((), float(self._stalls.stalls))])
+        text = "Requests that outlived their deadline and were ended."
+        self.metrics.live_counter("requests_overdue", text, (), lambda: [((), float(self._edge.overdue))])
         text = "Part of the requests that is admitted; below 1 while they wait too long for their turn."
         gauge("admitted_ratio", text, (), lambda: [((), self.overload.queue.ratio)])
         text = "What is refused for want of memory: 0 nothing, 1 long bodies, 2 requests, 3 connections."
@@ -336,6 +342,11 @@ def _edge_limits(settings: Settings) -> EdgeLimits:
         strangers_per_address=settings.strangers_per_address,
         stream_keepalive_s=settings.stream_keepalive_s or math.inf,
     )
+
+
+def _longest_s(snapshot: Snapshot) -> float:
+    """Longest time that a request may take."""
+    return max(snapshot.timeouts.total_s, snapshot.timeouts.total_stream_s)
 
 
 def _memory_limit(settings: Settings) -> int | None:

@@ -11,7 +11,7 @@ import pytest
 from pointsman.domain.request import Dialect
 from pointsman.http1.overload import MIN_RATIO
 from pointsman.observability.stalls import STALL_S
-from pointsman.testing import Chat, FakeProvider
+from pointsman.testing import Chat, FakeProvider, Hang
 from pointsman.testing.wire import Reply, Wire, chat_request
 from tests.integration.callers import REQUEST, ask, text_of
 from tests.integration.conftest import Run
@@ -201,3 +201,28 @@ def test_whatever_holds_the_loop_is_told_while_it_does(
     assert run(story())[""] >= 1
     (stack,) = [record.__dict__["fields"]["stack"] for record in caplog.records if "held up" in record.message]
     assert any(line.endswith(" story") for line in stack)
+
+
+@pytest.mark.case("I3", "I23")
+@pytest.mark.parametrize("stream", [False, True])
+def test_request_that_outlives_its_deadline_is_ended_honestly_and_holds_nothing(
+    run: Run, gateway: Start, stream: bool
+) -> None:
+    async def story() -> tuple[Reply, float, dict[str, float], list[dict[str, Any]]]:
+        async with FakeProvider(name="a", default=Hang()) as a, gateway(a) as running:
+            async with await Wire.open(running.base_url) as wire:
+                wire.send(chat_request("chat", stream=stream))
+                await eventually(lambda: running.in_flight == 1)
+                (connection,) = running.app._edge.connections
+                longest_s = running.app._edge.longest_request_s
+                connection.check(connection._received_at + longest_s + connection._limits.overdue_s)
+                reply = await wire.reply()
+                assert await wire.end() == "fin"
+            return reply, running.in_flight, running.samples("requests_overdue_total"), await running.records()
+
+    reply, in_flight, overdue, (record,) = run(story())
+
+    assert (reply.status, reply.json()["error"]["code"]) == (504, "deadline_exceeded")
+    assert in_flight == 0
+    assert overdue == {"": 1.0}
+    assert (record["status"], record["reason"]) == (504, "deadline")

@@ -22,6 +22,7 @@ class EdgeLimits(Value):
     body_base_s: float = 30.0
     body_min_bytes_per_s: int = KIB  # slower than the slowest modem in use
     stream_keepalive_s: float = 10.0  # of silence in an answer, until its caller is told that it goes on; inf: never
+    overdue_s: float = 60.0  # beyond the longest time for a request: only a fault of ours lets one live for so long
     write_idle_s: float = 30.0  # a caller that reads nothing for so long is gone
     write_buffer_bytes: int = 64 * KIB  # unsent bytes per caller before the upstream is paused
     # of the kernel, per caller: its own 4 MB would hide what a caller does not read, and how slowly one reads

@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _NEVER = float("inf")
+OVERDUE = "overdue"  # why a handler is cancelled, if not because its caller has left or the server stops
+_LONGEST_LOOK_S = 60.0  # between two looks at an answer
 _LOOKS_PER_SILENCE = 8  # so that a comment comes an eighth late at most; more of them would find nothing new
 _ACCEPTED_AT_ONCE = 1024  # as many as may wait
 _LOOK_S = 1.0  # between two looks at who has come: 10,000 connections cost 3 ms then
@@ -36,6 +38,8 @@ class EdgeServer:
         self._receiving: set[EdgeConnection] = set()  # bodies; some may be complete by now
         self.is_draining = False
         self.is_closed_to_new = False  # but for probes
+        self.longest_request_s = _NEVER  # that any handler may take
+        self.overdue = 0  # requests that took longer
         self._is_hurried = False
         self.date_line = b""
         self._server: asyncio.Server | None = None
@@ -154,7 +158,7 @@ class EdgeConnection(asyncio.Protocol):
         self._reader = RequestReader(server.limits.body_bytes)
         self._received_at = 0.0
         self._due_at = _NEVER  # of what is being read, or of keep-alive
-        self._look_s = server.limits.stream_keepalive_s / _LOOKS_PER_SILENCE
+        self._look_s = min(_LONGEST_LOOK_S, server.limits.stream_keepalive_s / _LOOKS_PER_SILENCE)
         self._quiet_since = 0.0
         self._quiet_bytes = -1  # of the answer that were sent at the last look; -1: there was none yet
         self._write_due_at = _NEVER  # while the caller does not read
@@ -310,13 +314,23 @@ class EdgeConnection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def _look_at(self, reply: Reply, now: float) -> None:
-        """Whether an answer has been silent for so long that its caller may doubt it."""
+        """Whether an answer has been silent for so long that its caller may doubt it, or takes longer than any may."""
+        if now >= self._received_at + self._server.longest_request_s + self._limits.overdue_s:
+            self._end_overdue(reply, now)
         if self._quiet_bytes != reply.bytes_sent or self._is_caller_behind():
             self._quiet_since = now if self._quiet_bytes >= 0 else self._received_at
         elif reply.on_quiet is not None and now >= self._quiet_since + self._limits.stream_keepalive_s:
             reply.on_quiet()
             self._quiet_since = now
         self._quiet_bytes, self._due_at = reply.bytes_sent, now + self._look_s
+
+    def _end_overdue(self, reply: Reply, now: float) -> None:
+        """All waits are bounded, so this is never needed; if it is, whatever the request holds must be free again."""
+        self._server.overdue += 1
+        age_s = round(now - self._received_at)
+        log.error("a request outlived its deadline and is ended", extra={"fields": {"age_s": age_s}})
+        reply.keep_alive = False
+        self._task.cancel(OVERDUE)
 
     def _is_busy(self) -> bool:
         return self._reply is not None

@@ -14,6 +14,7 @@ from pointsman.domain.request import Caller, RequestFacts
 from pointsman.http1.door import Request
 from pointsman.http1.head import RequestHead
 from pointsman.http1.reply import Reply
+from pointsman.http1.server import OVERDUE
 from pointsman.proxy import closer, explain_header, reply_headers
 from pointsman.proxy.call import Call
 from pointsman.proxy.codings import decoded
@@ -72,9 +73,9 @@ class ModelHandler:
         except RecursionError:
             reason = FinishReason.INVALID_REQUEST
             self._fail(nested_too_deeply(), request_id, reply, call, shows_details=shows_details)
-        except asyncio.CancelledError:
-            reason = FinishReason.CALLER_GONE if reply.is_gone else FinishReason.SHUTDOWN
-            self._fail(stopping(), request_id, reply, call, shows_details=shows_details)
+        except asyncio.CancelledError as cancelled:
+            reason, told = _cut(reply, is_overdue=OVERDUE in cancelled.args)
+            self._fail(told, request_id, reply, call, shows_details=shows_details)
             raise
         except Exception:
             reason = FinishReason.INTERNAL_ERROR
@@ -95,6 +96,15 @@ class ModelHandler:
         else:
             headers = reply_headers.error_lines(request_id, error, shows_details=shows_details)
             reply.send(self._codec.status_of(error), headers, self._codec.write_error(error, request_id))
+
+
+def _cut(reply: Reply, *, is_overdue: bool) -> tuple[FinishReason, GatewayError]:
+    """Why a request was ended from outside, and what its caller is told if it is still there."""
+    if reply.is_gone:
+        return FinishReason.CALLER_GONE, stopping()
+    if is_overdue:
+        return FinishReason.DEADLINE, GatewayError(ErrorKind.DEADLINE, "The request was not answered in time.")
+    return FinishReason.SHUTDOWN, stopping()
 
 
 def stopping() -> GatewayError:

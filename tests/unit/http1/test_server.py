@@ -953,6 +953,26 @@ def test_silence_is_nothing_to_whoever_does_not_ask(run: Run, keepalive_s: float
     assert run(scenario()) == b"GET / "
 
 
+@pytest.mark.case("I23")
+@pytest.mark.parametrize("keepalive_s", [SOON_S, 60.0])
+def test_a_request_that_is_older_than_any_may_be_is_ended_and_told(
+    run: Run, caplog: pytest.LogCaptureFixture, keepalive_s: float
+) -> None:
+    async def scenario() -> tuple[int, str, int]:
+        stuck = Stuck()
+        async with edge(stuck, stream_keepalive_s=keepalive_s, overdue_s=0.0) as server, await dial(server) as wire:
+            server.longest_request_s = SOON_S
+            wire.send(get())
+            await stuck.wait(stuck.begun)
+            (connection,) = server.connections
+            connection.check(connection._received_at + 61.0)  # as after a minute
+            await stuck.wait(stuck.cancelled)
+            return (await wire.reply()).status, await wire.end(), server.overdue
+
+    assert run(scenario()) == (500, "fin", 1)  # of a handler that says nothing itself
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+
+
 # --- callers that do not read
 
 
