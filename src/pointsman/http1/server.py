@@ -317,7 +317,7 @@ class EdgeConnection(asyncio.Protocol):
         """Whether an answer has been silent for so long that its caller may doubt it, or takes longer than any may."""
         if now >= self._received_at + self._server.longest_request_s + self._limits.overdue_s:
             self._end_overdue(reply, now)
-        if self._quiet_bytes != reply.bytes_sent or self._is_caller_behind():
+        elif self._quiet_bytes != reply.bytes_sent or self._is_caller_behind():
             self._quiet_since = now if self._quiet_bytes >= 0 else self._received_at
         elif reply.on_quiet is not None and now >= self._quiet_since + self._limits.stream_keepalive_s:
             reply.on_quiet()
