@@ -8,7 +8,6 @@ from msgspec import Raw
 
 from pointsman.dialects.bridges import responses_shapes as shapes
 from pointsman.dialects.bridges.neutral import Tool
-from pointsman.dialects.bridges.reading import Fields, given
 from pointsman.dialects.provider_error import UNREADABLE
 
 KIND = "custom"
@@ -23,11 +22,6 @@ def as_function(tool: shapes.Tool) -> Tool:
     if tool.format is not None and tool.format.definition:
         told = f"{told}\n\nThe input has to follow this {tool.format.syntax} grammar:\n{tool.format.definition}".strip()
     return Tool(tool.name, told or None, _SCHEMA)
-
-
-def names_in(asked: Fields) -> frozenset[str]:
-    """The tools of a request that are such ones."""
-    return frozenset(tool.name for tool in given(asked, "tools", shapes.TOOLS) or () if tool.type == KIND)
 
 
 def arguments_of(text: str) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from pointsman.dialects import responses_wire
-from pointsman.dialects.bridges import custom_tools
 from pointsman.dialects.bridges import responses_shapes as shapes
+from pointsman.dialects.bridges.namespaces import Named, named_in
 from pointsman.dialects.bridges.neutral import Answer, Call, Finish, Refusal, Said, Text, Thinking, finish_of
 from pointsman.dialects.bridges.reading import Fields
 from pointsman.dialects.bridges.responses_items import Item, item_of
@@ -41,7 +41,7 @@ def read(body: bytes) -> Answer:
 
 
 def write(answer: Answer, created_s: int, asked: Fields) -> bytes:
-    items = _items(answer, custom_tools.names_in(asked))
+    items = _items(answer, named_in(asked))
     response = opening(answer.id, answer.model, created_s, asked)
     return msgspec.json.encode(response | closing(items, answer.finish, answer.usage))
 
@@ -114,12 +114,12 @@ def parts_of(item: shapes.Item) -> Iterator[Said]:
             pass  # what only a tool of the provider's says: none was asked for
 
 
-def _items(answer: Answer, custom: frozenset[str]) -> list[Item]:
+def _items(answer: Answer, named: Mapping[str, Named]) -> list[Item]:
     """What is of one kind and comes together is one item."""
     found: list[Item] = []
     for part in answer.parts:
         if isinstance(part, Call):
-            found.append(item_of(part, answer.id, len(found), custom))
+            found.append(item_of(part, answer.id, len(found), named))
             found[-1].add(part.arguments)
             continue
         kind = KINDS[type(part)]

@@ -5,7 +5,7 @@ from typing import Any, assert_never
 import msgspec
 
 from pointsman.dialects import responses_wire as wire
-from pointsman.dialects.bridges import custom_tools, responses_answer
+from pointsman.dialects.bridges import responses_answer
 from pointsman.dialects.bridges import responses_shapes as shapes
 from pointsman.dialects.bridges.events import (
     Begun,
@@ -19,6 +19,7 @@ from pointsman.dialects.bridges.events import (
     Finished,
     Written,
 )
+from pointsman.dialects.bridges.namespaces import named_in
 from pointsman.dialects.bridges.neutral import Call, Refusal, Text, Thinking
 from pointsman.dialects.bridges.reading import Fields
 from pointsman.dialects.bridges.responses_items import Item, item_of
@@ -135,7 +136,7 @@ class ResponsesWriter:
 
     def __init__(self, created_s: int, asked: Fields) -> None:
         self._created_s, self._asked = created_s, asked
-        self._custom = custom_tools.names_in(asked)
+        self._named = named_in(asked)
         self._number = 0  # of the next event
         self._response: Json = {}
         self._items: list[Item] = []
@@ -178,7 +179,7 @@ class ResponsesWriter:
 
     def _call(self, begun: CallBegun) -> list[SseEvent]:
         found = self._closed_text()
-        item = item_of(Call(begun.id, begun.name, ""), self._answer_id, len(self._items), self._custom)
+        item = item_of(Call(begun.id, begun.name, ""), self._answer_id, len(self._items), self._named)
         self._calls[begun.number] = item
         return found + self._begun(item)
 

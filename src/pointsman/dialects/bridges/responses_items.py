@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from pointsman.dialects.bridges import custom_tools
+from pointsman.dialects.bridges.namespaces import Named
 from pointsman.dialects.bridges.neutral import Call
 from pointsman.dialects.bridges.responses_kinds import CUSTOM, FUNCTION, NOTHING, Kind
 
@@ -57,7 +58,9 @@ class Item:
         return {**self.kind.part_fields, self.kind.word: said}
 
 
-def item_of(call: Call, answer_id: str, index: int, custom: frozenset[str]) -> Item:
-    """A call, with nothing said of its arguments. `custom`: names of tools that take a text."""
-    kind = CUSTOM if call.name in custom else FUNCTION
-    return Item(kind, answer_id, index, {"call_id": call.id, "name": call.name})
+def item_of(call: Call, answer_id: str, index: int, named: Mapping[str, Named]) -> Item:
+    """A call, with nothing said of its arguments. `named`: tools that take a text, or are in a namespace."""
+    tool = named.get(call.name) or Named(call.name)
+    place = {"namespace": tool.namespace} if tool.namespace else NOTHING
+    kind = CUSTOM if tool.is_custom else FUNCTION
+    return Item(kind, answer_id, index, {"call_id": call.id, "name": tool.name, **place})

@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from pointsman.dialects.bridges import custom_tools, media
 from pointsman.dialects.bridges import responses_shapes as shapes
+from pointsman.dialects.bridges.namespaces import flat, joined
 from pointsman.dialects.bridges.neutral import (
     Call,
     Choice,
@@ -135,9 +136,9 @@ def _turns(items: list[shapes.Item], lost: list[str]) -> Iterator[Turn]:
             case "message":
                 lost.append(f"input.role={item.role}")
             case "function_call":
-                yield Turn(Role.ASSISTANT, (Call(item.call_id, item.name, item.arguments or ""),))
+                yield Turn(Role.ASSISTANT, (Call(item.call_id, _name(item), item.arguments or ""),))
             case "custom_tool_call":
-                yield Turn(Role.ASSISTANT, (Call(item.call_id, item.name, custom_tools.arguments_of(item.input)),))
+                yield Turn(Role.ASSISTANT, (Call(item.call_id, _name(item), custom_tools.arguments_of(item.input)),))
             case "function_call_output" | "custom_tool_call_output":
                 yield Turn(Role.USER, (Result(item.call_id, tuple(_media(item.output, lost))),))
             case "reasoning":
@@ -172,13 +173,17 @@ def _medium(part: shapes.Part) -> Medium | None:
 
 
 def _tools(tools: list[shapes.Tool], lost: list[str]) -> Iterator[Tool]:
-    for tool in tools:
+    for tool in flat(tools):
         if tool.type not in _OWN_TOOLS:
             lost.append(f"tools.{tool.type}")
         elif tool.type == custom_tools.KIND:
             yield custom_tools.as_function(tool)
         else:
             yield Tool(tool.name, tool.description, unless_null(tool.parameters), tool.strict)
+
+
+def _name(tool: shapes.Item | shapes.NamedChoice) -> str:
+    return joined(tool.namespace or "", tool.name)
 
 
 def _choice(values: Fields, lost: list[str]) -> tuple[Choice | None, str | None]:
@@ -192,7 +197,7 @@ def _choice(values: Fields, lost: list[str]) -> tuple[Choice | None, str | None]
     if choice.type not in _OWN_TOOLS:
         lost.append(f"tool_choice.{choice.type}")
         return None, None
-    return None, choice.name
+    return None, _name(choice)
 
 
 def _structure(wanted: shapes.Format | None) -> Structure | None:

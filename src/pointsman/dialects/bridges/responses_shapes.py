@@ -28,6 +28,7 @@ class Item(Struct):
     summary: list[Part] | None = None
     call_id: str = ""
     name: str = ""
+    namespace: str | None = None  # of a tool
     arguments: str | None = None
     input: str = ""
     output: str | list[Part] | None = None
@@ -53,6 +54,7 @@ class Tool(Struct):
     parameters: Raw = NULL
     strict: bool | None = None
     format: Format | None = None
+    tools: list["Tool"] = []  # of a namespace
 
 
 class NamedChoice(Struct):
@@ -60,6 +62,7 @@ class NamedChoice(Struct):
 
     type: str = ""
     name: str = ""
+    namespace: str | None = None
 
 
 class TextOptions(Struct):
