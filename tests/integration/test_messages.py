@@ -66,6 +66,29 @@ def test_group_that_nobody_can_be_asked_of_in_this_dialect_says_why(run: Any, ga
 # --- bytes and headers
 
 
+@pytest.mark.bug("G-09")
+@pytest.mark.parametrize("path", [PATH, f"{PATH}/count_tokens"])
+def test_thoughts_that_nobody_signed_do_not_reach_who_checks_signatures(world: World, path: str) -> None:
+    thoughts, text = messages.thinking_block("hm", signature=""), messages.text_block("so")
+    said = {"role": "assistant", "content": [thoughts, messages.thinking_block("mine"), text]}
+
+    world.exchange(messages_request("chat", path=path, messages=[said]))
+
+    assert world.a.log[-1].json()["messages"] == [{**said, "content": said["content"][1:]}]
+
+
+@pytest.mark.bug("G-09")
+def test_thoughts_reach_an_engine_that_signs_nothing_as_they_came(run: Any, gateway: Any) -> None:
+    said = {"role": "assistant", "content": [messages.thinking_block("hm", signature=""), messages.text_block("so")]}
+
+    async def scenario() -> Any:
+        async with FakeProvider(name="a") as a, gateway(a) as gw:
+            await ask(gw.base_url, messages_request("chat", messages=[said]))
+            return a.log[-1].json()
+
+    assert run(scenario())["messages"] == [said]
+
+
 @pytest.mark.parametrize("path", ["/messages", "/v1/messages", "/v1/v1/messages", "/v1/messages?beta=true"])
 def test_a_missing_or_doubled_prefix_is_served_all_the_same(world: World, path: str) -> None:
     reply = world.exchange(messages_request("chat", path=path))

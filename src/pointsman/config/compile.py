@@ -167,6 +167,7 @@ def _provider(name: str, entry: ProviderEntry, timeouts: Timeouts) -> Provider:
         terminator=Terminator(entry.terminator),
         idle_connection_s=kind.idle_connection_s,
         counts_tokens=kind.counts_tokens,
+        checks_signatures=kind.checks_signatures,
     )
 
 

@@ -26,6 +26,7 @@ class ProviderKind(Struct, frozen=True):
     catalogue: str | None  # its name in the price catalogue; None: its prices are the operator's own
     dialects: frozenset[Dialect]
     counts_tokens: bool = False  # of Messages requests
+    checks_signatures: bool = False  # of thoughts
     key_style: KeyStyle = KeyStyle.BEARER
     headers: Mapping[str, str] = _NO_HEADERS  # sent unless the file or the caller has another value
 
@@ -39,7 +40,7 @@ KINDS: dict[str, ProviderKind] = {
     ),
     "anthropic": ProviderKind(
         "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", HOSTED_IDLE_CONNECTION_S, "anthropic", _MESSAGES,
-        counts_tokens=True, key_style=KeyStyle.X_API_KEY, headers=_FIRST_VERSION,
+        counts_tokens=True, checks_signatures=True, key_style=KeyStyle.X_API_KEY, headers=_FIRST_VERSION,
     ),
     "openrouter": ProviderKind(
         "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", HOSTED_IDLE_CONNECTION_S, "openrouter", _EVERY

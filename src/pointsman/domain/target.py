@@ -57,6 +57,7 @@ class Provider(Value, eq=False):
     terminator: Terminator = Terminator.STRICT
     idle_connection_s: float = 4.0  # see config: below what the origin itself keeps
     counts_tokens: bool = False  # of Messages requests, without answering them
+    checks_signatures: bool = False  # of thoughts, and refuses those that it has not signed
 
 
 class Limits(Value):

@@ -4,6 +4,7 @@ from collections.abc import Awaitable
 
 from pointsman.dialects.bridges.bridge import PASSED_ON, bridge_to, surroundings
 from pointsman.dialects.codec import Codec, ParsedRequest
+from pointsman.dialects.unsigned_thoughts import without_unsigned_thoughts
 from pointsman.domain.derived import derived
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.holder import Holder
@@ -61,6 +62,8 @@ class Call:
             answer = UnaryAnswer(codec, parts.limits, parts.clock, provider, lease)
         self._listen(answer)
         body = codec.write_request(self._parsed, target.upstream_model)
+        if provider.checks_signatures:
+            body = without_unsigned_thoughts(body)
         return self._sent(provider, codec.path, body, codec.passed_on, answer)
 
     def _send_over_bridge(self, target: Target, lease: Lease) -> Awaitable[WireFailure | None]:

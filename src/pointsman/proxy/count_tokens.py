@@ -14,6 +14,7 @@ from pointsman.dialects.codec import ParsedRequest
 from pointsman.dialects.provider_error import UNREADABLE
 from pointsman.dialects.registry import DIALECTS
 from pointsman.dialects.text_size import with_text_size
+from pointsman.dialects.unsigned_thoughts import without_unsigned_thoughts
 from pointsman.domain.ask import Ask
 from pointsman.domain.decision import DecisionMode, Picked
 from pointsman.domain.errors import GatewayError
@@ -99,6 +100,8 @@ class CountHandler:
             return None
         answer = UnaryAnswer(CODEC, parts.limits, parts.clock, provider)
         body = CODEC.write_request(parsed, target.upstream_model)
+        if provider.checks_signatures:
+            body = without_unsigned_thoughts(body)
         headers = request.head.headers
         message = upstream_request.build(provider, PATH, body, False, headers, CODEC.passed_on)
         failure = await parts.upstream.send(provider, message, answer, _LIMITS, request.received_at + PATIENCE_S)

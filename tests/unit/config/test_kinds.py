@@ -57,3 +57,7 @@ def test_each_kind_speaks_its_dialects_and_may_count_tokens(kind: str, dialects:
     row = KINDS[kind]
 
     assert (row.dialects, row.counts_tokens) == (dialects, counts)
+
+
+def test_only_who_signs_thoughts_checks_signatures() -> None:
+    assert [kind for kind, row in KINDS.items() if row.checks_signatures] == ["anthropic"]

@@ -153,6 +153,14 @@ def test_nothing_is_asked_for_that_is_not_needed(body: bytes) -> None:
     assert CODEC.write_request(CODEC.read_request(body), "m") == body
 
 
+@pytest.mark.bug("G-11")
+@pytest.mark.parametrize("thoughts", [b'"hm"', b'""', b"null"])
+def test_earlier_thoughts_go_back_to_whoever_had_them(thoughts: bytes) -> None:
+    body = b'{"model":"m","messages":[{"role":"assistant","content":"so", "reasoning_content" : %b}]}' % thoughts
+
+    assert CODEC.write_request(CODEC.read_request(body), "m") == body
+
+
 # --- events
 
 
