@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 COMPILED := EXPECTED_CORE=compiled PYTHONPATH=$(CURDIR)/build/compiled $(BIN)/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compiled test-full properties check requirements dialects bench comparison bench-decide bench-guard lock clean
+.PHONY: help demo test test-compiled test-full test-clients compatibility properties check requirements dialects bench comparison bench-decide bench-guard lock clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -20,6 +20,12 @@ test: check clients test-compiled ## everything: checks, and end-to-end tests ag
 
 test-full: build/compiled ## what takes longer than a run on every change may take (about 5 min)
 	$(COMPILED) pytest -q --cases -m full tests/properties tests/integration tests/e2e
+
+test-clients: all-clients build/compiled ## frameworks, JavaScript SDKs and coding agents over a real engine (needs Node 20, 1 GB of disk; about 6 min)
+	$(COMPILED) pytest -q -m "clients or js or agents" tests/e2e
+
+compatibility: all-clients ## run every client that there is, and write what came of it into docs/compatibility.md
+	$(BIN)/python -m tests.compatibility
 
 properties: build/compiled ## properties of routing, prices and signals, each with CASES cases (10,000: about 10 min)
 	PROPERTY_CASES=$(or $(CASES),10000) $(COMPILED) pytest -q -n 2 --durations 5 \
@@ -58,10 +64,11 @@ comparison: build/compiled ## write docs/comparison.md: all policies in the scen
 bench-decide: $(VENV)/dev ## cost of a decision by strategy and number of targets; ARGS=--guard fails above the limit
 	$(BIN)/python -m benchmarks.decisions $(ARGS)
 
-lock: ## resolve the dependencies anew (needs uv)
+lock: ## resolve the dependencies anew (needs uv, and npm for clients)
 	uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header -o requirements/runtime.txt
 	uv pip compile -q pyproject.toml --group build --group dev --universal --python-version 3.11 --generate-hashes --no-header -o requirements/dev.txt
 	uv pip compile -q --group pyproject.toml:build --universal --python-version 3.11 --generate-hashes --no-header -o requirements/build.txt
+	for kind in js agents; do (cd requirements/$$kind && npm install --package-lock-only --omit-lockfile-registry-resolved); done
 
 clean: ## remove the virtual environments and everything tests leave behind
 	rm -rf $(VENV) build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .coverage
@@ -78,6 +85,7 @@ $(VENV)/python:
 
 $(VENV)/runtime: $(VENV)/python requirements/runtime.txt requirements/build.txt pyproject.toml
 	$(PIP) install --require-hashes -r requirements/runtime.txt -r requirements/build.txt
+	for kind in js agents; do (cd requirements/$$kind && npm install --package-lock-only --omit-lockfile-registry-resolved); done
 	$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -87,9 +95,19 @@ $(VENV)/dev: $(VENV)/runtime requirements/dev.txt
 
 # one environment per client: what they depend on differs from release to release
 .PHONY: clients
-clients: $(addprefix $(VENV)/clients/,openai-2 openai-3 anthropic-0 anthropic-2)
+clients: $(addprefix $(VENV)/clients/,openai-2 openai-3 anthropic-0 anthropic-2 langchain-openai langchain-anthropic)
+.PHONY: all-clients
+all-clients: clients $(addprefix $(VENV)/clients/,pydantic-ai openai-agents litellm js agents)
 
 $(VENV)/clients/%: requirements/client-%.txt $(VENV)/python
 	$(PYTHON) -m venv $@
 	$@/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r $<
+	@touch $@
+
+# nothing of theirs runs at installation: what they need is within the packages
+$(VENV)/clients/js $(VENV)/clients/agents: $(VENV)/clients/%: requirements/%/package-lock.json
+	rm -rf $@
+	mkdir -p $(VENV)/clients
+	cp -r requirements/$* $@
+	cd $@ && npm ci --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
