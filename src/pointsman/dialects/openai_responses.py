@@ -23,10 +23,11 @@ _EDITED = frozenset(("model", "stream"))  # what was authorised must be what is 
 _NO_REASONING = frozenset(("none", "minimal"))
 _PLAIN_FORMATS = frozenset((None, "text"))
 
-_MEDIA = {
+_BY_CONVERSATION = {
     Capability.IMAGES: needs.type_pattern(b"input_image"),
     Capability.AUDIO: needs.type_pattern(b"input_audio"),
     Capability.FILES: needs.type_pattern(b"input_file"),
+    Capability.TOOLS: needs.type_pattern(b"additional_tools", b"tool_search_output"),  # offered by the conversation
 }
 
 _CONTENT_EVENT = EventFacts(has_content=True)
@@ -111,7 +112,7 @@ class OpenAIResponses(OpenAIDialect):
 
 
 def _needs(request: ParsedRequest) -> Iterator[Capability]:
-    yield from needs.common(request, _MEDIA, "input")
+    yield from needs.common(request, _BY_CONVERSATION, "input")
     yield from needs.of_tools(request)
     if request.facts.structured_output:
         yield Capability.STRUCTURED_OUTPUT

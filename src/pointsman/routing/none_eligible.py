@@ -35,7 +35,7 @@ def error_of(decision: Decision, demands: Demands | None = None) -> GatewayError
         return misconfigured(name)
     reasons = "; ".join(f"{excluded.target_id}: {EXCLUSION_TEXT[excluded.rule]}" for excluded in decision.excluded)
     if Exclusion.NOT_CARRIED in rules and demands is not None:
-        reasons = f"{reasons}; not carried: {_uncarried(demands)}"
+        reasons = f"{reasons}; not carried: {_uncarried(decision, demands)}"
     if Exclusion.CONTEXT_TOO_SMALL in rules:
         text = f"The prompt is too long for every target of '{name}' that could take it ({reasons}). Shorten it."
         return GatewayError(ErrorKind.CONTEXT_TOO_LONG, text)
@@ -44,7 +44,12 @@ def error_of(decision: Decision, demands: Demands | None = None) -> GatewayError
     return GatewayError(ErrorKind.NO_ELIGIBLE_TARGET, text)
 
 
-def _uncarried(demands: Demands) -> str:
-    names = [name for loss in demands.uncarried or () for name in loss.parameters + loss.content]
+def _uncarried(decision: Decision, demands: Demands) -> str:
+    """Into what the targets speak; what stands in the way of other ones is not the caller's business."""
+    out = {excluded.target_id for excluded in decision.excluded if excluded.rule is Exclusion.NOT_CARRIED}
+    targets = [member.target for member in decision.group.members if member.target.id in out]
+    spoken = frozenset(dialect for target in targets for dialect in target.dialects)
+    losses = [loss for loss in demands.uncarried or () if loss.into in spoken]
+    names = [name for loss in losses for name in loss.parameters + loss.content]
     listed = ", ".join(dict.fromkeys(names))
     return listed if len(listed) <= MAX_LISTED_CHARS else listed[:MAX_LISTED_CHARS] + " ..."

@@ -74,6 +74,8 @@ def test_needs_of_a_chat_request(fields: dict[str, Any], expected: list[str]) ->
         (said({"type": "input_text", "text": "hi"}, {"type": "input_image", "file_id": "f"}), ["images"]),
         (said({"type": "input_audio", "input_audio": {}}), ["audio"]),
         (said({"type": "input_file", "file_id": "f"}), ["files"]),
+        ({"input": [{"type": "additional_tools", "tools": [TOOL]}]}, ["tools"]),
+        ({"input": [{"type": "tool_search_output", "tools": [TOOL]}]}, ["tools"]),
         (said({"type": "input_text", "text": '"type": "input_image"'}), []),
         ({"reasoning": {"effort": "medium"}}, ["reasoning"]),
         ({"reasoning": {"effort": "none"}}, []),

@@ -1,10 +1,12 @@
 """The error when nobody can serve: every target with its reason, and what would help."""
 
 import pytest
+from msgspec import structs
 
 from pointsman.domain.decision import Decision, Excluded, Exclusion
 from pointsman.domain.errors import GatewayError
 from pointsman.domain.preferences import Demands, Uncarried
+from pointsman.domain.request import Dialect
 from pointsman.routing.none_eligible import error_of
 from pointsman.testing import builders
 
@@ -46,8 +48,27 @@ def test_prompt_that_is_too_long_for_all_has_the_code_at_which_agents_shorten_it
     assert "Shorten it." in found.message
 
 
+def not_carried(*spoken: str) -> Decision:
+    """By the targets of a group that speak these dialects, one each."""
+    group = builders.group("chat", *(f"{index}/m" for index, _ in enumerate(spoken)))
+    members = tuple(
+        structs.replace(member, target=structs.replace(member.target, dialects=frozenset((Dialect(dialect),))))
+        for member, dialect in zip(group.members, spoken, strict=True)
+    )
+    excluded = tuple(Excluded(member.target.id, Exclusion.NOT_CARRIED) for member in members)
+    return Decision(structs.replace(group, members=members), None, excluded=excluded)
+
+
+def test_what_other_targets_could_not_carry_is_not_named() -> None:
+    losses = (Uncarried("openai_chat", (), ("tools.web_search",)), Uncarried("anthropic_messages", ("verbosity",)))
+
+    found = error_of(not_carried("openai_chat"), Demands(uncarried=losses))
+
+    assert "not carried: tools.web_search)" in found.message
+
+
 def test_what_cannot_be_carried_is_named_once_and_not_without_end() -> None:
-    decision = Decision(builders.group("chat", "a/m"), None, excluded=(Excluded("0/m", Exclusion.NOT_CARRIED),))
+    decision = not_carried("anthropic_messages", "openai_responses")
     many = tuple(f"parameter_{number}" for number in range(100))
     losses = (Uncarried("anthropic_messages", ("seed",), ("tools.custom",)), Uncarried("openai_responses", ("seed",)))
 

@@ -8,8 +8,8 @@ import msgspec
 
 from pointsman.dialects import responses_wire
 from pointsman.dialects.bridges import responses_shapes as shapes
-from pointsman.dialects.bridges.namespaces import Named, named_in
 from pointsman.dialects.bridges.neutral import Answer, Call, Finish, Refusal, Said, Text, Thinking, finish_of
+from pointsman.dialects.bridges.offered_tools import Named, named_in
 from pointsman.dialects.bridges.reading import Fields
 from pointsman.dialects.bridges.responses_items import Item, item_of
 from pointsman.dialects.bridges.responses_kinds import KINDS, REFUSAL
@@ -109,7 +109,7 @@ def parts_of(item: shapes.Item) -> Iterator[Said]:
         case "reasoning" if thoughts := "\n\n".join(part.text for part in content or item.summary or ()):
             yield Thinking(thoughts)
         case "function_call":
-            yield Call(item.call_id, item.name, item.arguments or "")
+            yield Call(item.call_id, item.name, item.call)
         case _:
             pass  # what only a tool of the provider's says: none was asked for
 

@@ -19,8 +19,8 @@ from pointsman.dialects.bridges.events import (
     Finished,
     Written,
 )
-from pointsman.dialects.bridges.namespaces import named_in
 from pointsman.dialects.bridges.neutral import Call, Refusal, Text, Thinking
+from pointsman.dialects.bridges.offered_tools import named_in
 from pointsman.dialects.bridges.reading import Fields
 from pointsman.dialects.bridges.responses_items import Item, item_of
 from pointsman.dialects.bridges.responses_kinds import KINDS
@@ -88,7 +88,7 @@ class ResponsesReader:
             self._calls[index] = len(self._calls)
             found.append(CallBegun(self._calls[index], item.call_id, item.name))
         if (index, 0) not in self._said:  # whole, and not in pieces (G-05)
-            found += self._arguments(index, item.arguments or ("{}" if is_done else ""))
+            found += self._arguments(index, item.call or ("{}" if is_done else ""))
         return found
 
     def _arguments(self, index: int, piece: str) -> list[Event]:
@@ -197,8 +197,9 @@ class ResponsesWriter:
 
     def _closed(self, item: Item) -> list[SseEvent]:
         kind, said = item.kind, item.said
-        found = [self._delta(item, said)] if item.is_silent else []
-        found.append(self._event(f"response.{kind.said}.done", {**item.place, **kind.more, kind.word: said}))
+        found = [self._delta(item, said)] if kind.said and item.is_silent else []
+        if kind.said:
+            found.append(self._event(f"response.{kind.said}.done", {**item.place, **kind.more, kind.word: said}))
         if kind.part:
             found.append(self._event(f"response.{kind.part}.done", {**item.place, "part": item.part(said)}))
         return [*found, self._event("response.output_item.done", item.placed(item.whole()))]

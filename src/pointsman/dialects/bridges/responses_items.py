@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from pointsman.dialects.bridges import custom_tools
-from pointsman.dialects.bridges.namespaces import Named
+from pointsman.dialects.bridges import custom_tools, tool_search
 from pointsman.dialects.bridges.neutral import Call
-from pointsman.dialects.bridges.responses_kinds import CUSTOM, FUNCTION, NOTHING, Kind
+from pointsman.dialects.bridges.offered_tools import Named
+from pointsman.dialects.bridges.responses_kinds import CUSTOM, FUNCTION, NOTHING, SEARCH, Kind
 
 Json = dict[str, Any]
 
@@ -39,7 +39,7 @@ class Item:
     @property
     def is_silent(self) -> bool:
         """Whether nothing of it has been on its way: a text within an object is known at its end."""
-        return not self._pieces or self.kind is CUSTOM
+        return not self._pieces or self.kind in {CUSTOM, SEARCH}
 
     def placed(self, item: Json) -> Json:
         """The fields of an event about the item as such."""
@@ -47,11 +47,13 @@ class Item:
 
     def begun(self) -> Json:
         kind = self.kind
-        return {**self._fields, "status": "in_progress", **({kind.place: []} if kind.place else {kind.word: ""})}
+        content: Json = {kind.place: []} if kind.place else {kind.word: {} if kind is SEARCH else ""}
+        return {**self._fields, "status": "in_progress", **content}
 
     def whole(self) -> Json:
         kind, said = self.kind, self.said
-        content: Json = {kind.place: [self.part(said)]} if kind.place else {kind.word: said}
+        whole = tool_search.arguments_in(said) if kind is SEARCH else said
+        content: Json = {kind.place: [self.part(said)]} if kind.place else {kind.word: whole}
         return {**self._fields, "status": "completed", **content}
 
     def part(self, said: str) -> Json:
@@ -59,8 +61,8 @@ class Item:
 
 
 def item_of(call: Call, answer_id: str, index: int, named: Mapping[str, Named]) -> Item:
-    """A call, with nothing said of its arguments. `named`: tools that take a text, or are in a namespace."""
+    """A call, with nothing said of its arguments. `named`: tools that are more than functions with a name."""
     tool = named.get(call.name) or Named(call.name)
+    name = NOTHING if tool.kind is SEARCH else {"name": tool.name}
     place = {"namespace": tool.namespace} if tool.namespace else NOTHING
-    kind = CUSTOM if tool.is_custom else FUNCTION
-    return Item(kind, answer_id, index, {"call_id": call.id, "name": tool.name, **place})
+    return Item(tool.kind, answer_id, index, {"call_id": call.id, **name, **place})

@@ -15,7 +15,7 @@ class Kind(Value, eq=False):
 
     type: str
     id_prefix: str
-    said: str  # `response.<said>.delta` and `.done` are the events of what is said
+    said: str  # `response.<said>.delta` and `.done` are the events of what is said; "": there are none
     word: str  # the field with all that was said
     place: str = ""  # the field with the one part of the item; "": what was said is a field of the item itself
     part: str = ""  # `response.<part>.added` and `.done` are the events of that part
@@ -43,6 +43,7 @@ THINKING = Kind(
 )  # fmt: skip
 FUNCTION = Kind("function_call", "fc", "function_call_arguments", "arguments")
 CUSTOM = Kind("custom_tool_call", "ctc", "custom_tool_call_input", "input")
+SEARCH = Kind("tool_search_call", "tsc", "", "arguments", fields=MappingProxyType({"execution": "client"}))
 
 KINDS: Mapping[type[Text | Refusal | Thinking], Kind] = MappingProxyType(
     {Text: TEXT, Refusal: REFUSAL, Thinking: THINKING}

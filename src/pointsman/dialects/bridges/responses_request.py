@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from pointsman.dialects.bridges import custom_tools, media
+from pointsman.dialects.bridges import custom_tools, media, offered_tools, tool_search
 from pointsman.dialects.bridges import responses_shapes as shapes
-from pointsman.dialects.bridges.namespaces import flat, joined
 from pointsman.dialects.bridges.neutral import (
     Call,
     Choice,
@@ -26,6 +25,7 @@ from pointsman.dialects.bridges.neutral import (
     Turn,
     marked,
 )
+from pointsman.dialects.bridges.offered_tools import joined, names_of, offered
 from pointsman.dialects.bridges.reading import (
     FLAG,
     INTEGER,
@@ -64,6 +64,10 @@ _ROLES: Mapping[str, Role] = MappingProxyType(
 )
 _CHOICES: Mapping[str, Choice] = MappingProxyType({choice.value: choice for choice in Choice})
 _OWN_TOOLS = frozenset(("function", custom_tools.KIND))  # every other type is one that the provider brings along
+_CALLS = frozenset(("function_call", "custom_tool_call", tool_search.CALL))
+_RESULTS = frozenset(("function_call_output", "custom_tool_call_output", tool_search.RESULT))
+# sealed, so that other providers cannot read it (G-10); and tools, which are offered with all others
+_SILENT = frozenset(("reasoning", offered_tools.ADDED))
 _NO_EFFORT = frozenset(("none", "minimal"))
 _NO_PARAMETERS = Raw(b'{"type":"object","properties":{}}')
 
@@ -74,7 +78,8 @@ def read(values: Fields) -> Request:
     said = given(values, "input", shapes.INPUT) or []
     items = [shapes.Item(role="user", content=said)] if isinstance(said, str) else said
     instructions = Turn(Role.SYSTEM, (Text(given(values, "instructions", TEXT) or ""),))
-    tools = tuple(_tools(given(values, "tools", shapes.TOOLS) or [], lost))
+    own = given(values, "tools", shapes.TOOLS)
+    tools = tuple(_tools(offered(own or (), items), lost))
     choice, chosen = _choice(values, lost)
     wanted = given(values, "text", shapes.TEXT_OPTIONS) or shapes.TextOptions()
     effort = (given(values, "reasoning", shapes.REASONING) or shapes.Reasoning()).effort
@@ -135,16 +140,30 @@ def _turns(items: list[shapes.Item], lost: list[str]) -> Iterator[Turn]:
                 yield turn(_ROLES[item.role], _media(item.content, lost), lost)
             case "message":
                 lost.append(f"input.role={item.role}")
-            case "function_call":
-                yield Turn(Role.ASSISTANT, (Call(item.call_id, _name(item), item.arguments or ""),))
-            case "custom_tool_call":
-                yield Turn(Role.ASSISTANT, (Call(item.call_id, _name(item), custom_tools.arguments_of(item.input)),))
-            case "function_call_output" | "custom_tool_call_output":
-                yield Turn(Role.USER, (Result(item.call_id, tuple(_media(item.output, lost))),))
-            case "reasoning":
-                pass  # sealed: other providers cannot read it (G-10)
+            case call if call in _CALLS:
+                yield Turn(Role.ASSISTANT, (_call(item),))
+            case result if result in _RESULTS:
+                yield Turn(Role.USER, (_result(item, lost),))
+            case silent if silent in _SILENT:
+                pass
             case type_:
                 lost.append(f"input.{type_}")
+
+
+def _call(item: shapes.Item) -> Call:
+    match item.type:
+        case "custom_tool_call":
+            return Call(item.call_id, _name(item), custom_tools.arguments_of(item.input))
+        case tool_search.CALL:
+            return Call(item.call_id, tool_search.NAME, item.call)
+        case _:
+            return Call(item.call_id, _name(item), item.call)
+
+
+def _result(item: shapes.Item, lost: list[str]) -> Result:
+    if item.type == tool_search.RESULT:
+        return tool_search.result_of(item, names_of(item.tools))
+    return Result(item.call_id, tuple(_media(item.output, lost)))
 
 
 def _media(content: str | list[shapes.Part] | None, lost: list[str]) -> Iterator[Medium]:
@@ -172,9 +191,11 @@ def _medium(part: shapes.Part) -> Medium | None:
             return None
 
 
-def _tools(tools: list[shapes.Tool], lost: list[str]) -> Iterator[Tool]:
-    for tool in flat(tools):
-        if tool.type not in _OWN_TOOLS:
+def _tools(tools: Iterable[shapes.Tool], lost: list[str]) -> Iterator[Tool]:
+    for tool in tools:
+        if tool_search.is_the_clients(tool):
+            yield tool_search.as_function(tool)
+        elif tool.type not in _OWN_TOOLS:
             lost.append(f"tools.{tool.type}")
         elif tool.type == custom_tools.KIND:
             yield custom_tools.as_function(tool)

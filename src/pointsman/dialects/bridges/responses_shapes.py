@@ -1,5 +1,6 @@
 """Shapes of Responses, read as far as a bridge carries them (pure)."""
 
+import msgspec
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
@@ -29,9 +30,16 @@ class Item(Struct):
     call_id: str = ""
     name: str = ""
     namespace: str | None = None  # of a tool
-    arguments: str | None = None
+    arguments: str | dict[str, Raw] | None = None  # an object in searches for tools
     input: str = ""
     output: str | list[Part] | None = None
+    tools: list["Tool"] = []
+
+    @property
+    def call(self) -> str:
+        """The arguments as functions have them."""
+        said = self.arguments
+        return (said or "") if said is None or isinstance(said, str) else msgspec.json.encode(said).decode()
 
 
 class Format(Struct):
@@ -55,6 +63,7 @@ class Tool(Struct):
     strict: bool | None = None
     format: Format | None = None
     tools: list["Tool"] = []  # of a namespace
+    execution: str = ""  # who does a search
 
 
 class NamedChoice(Struct):

@@ -1,4 +1,4 @@
-"""Functions of Responses that share a namespace, where a tool has one name only."""
+"""Tools of Responses in namespaces, and those that the conversation offers, where a tool has one name only."""
 
 import json
 
@@ -7,8 +7,9 @@ from msgspec import Raw
 
 from pointsman.dialects.bridges import responses_shapes as shapes
 from pointsman.dialects.bridges.bridge import Surroundings
-from pointsman.dialects.bridges.namespaces import Named, flat, joined, named_in
 from pointsman.dialects.bridges.neutral import Lost
+from pointsman.dialects.bridges.offered_tools import Named, joined, named_in, offered
+from pointsman.dialects.bridges.responses_kinds import CUSTOM, SEARCH
 from pointsman.domain.request import Dialect
 from pointsman.testing import ToolCall, chat
 from tests.unit.dialects.bridges.carried import (
@@ -43,7 +44,7 @@ def test_a_tool_has_one_name_elsewhere(namespace: str, name: str, known_as: str)
 def test_tools_stand_in_the_place_of_their_namespace_and_say_what_it_says() -> None:
     tools = shapes.TOOLS.decode(json.dumps([AGENTS, PLAIN]))
 
-    found = [(tool.type, tool.name, tool.description) for tool in flat(tools)]
+    found = [(tool.type, tool.name, tool.description) for tool in offered(tools, ())]
 
     assert found == [
         ("function", "agents__close", "About agents.\n\nClose one."),
@@ -57,8 +58,8 @@ def test_only_tools_that_are_more_than_a_function_with_a_name_are_looked_up() ->
 
     assert named_in({"tools": tools}) == {
         "agents__close": Named("close", "agents"),
-        "agents__patch": Named("patch", "agents", is_custom=True),
-        "edit": Named("edit", is_custom=True),
+        "agents__patch": Named("patch", "agents", kind=CUSTOM),
+        "edit": Named("edit", kind=CUSTOM),
     }
 
 
@@ -123,3 +124,42 @@ def test_a_streamed_call_comes_back_in_its_namespace_from_the_beginning() -> Non
     assert (custom["type"], custom["namespace"], custom["input"]) == ("custom_tool_call", "agents", "+a")
     begun = [event["item"]["namespace"] for event in found if isinstance(event, dict) and "added" in event["type"]]
     assert begun == ["agents", "agents"]
+
+
+# --- offered by the conversation
+
+
+ADDED = {"type": "additional_tools", "id": "at_1", "role": "developer", "tools": [AGENTS]}
+SEARCHED = {"type": "tool_search_output", "call_id": "c1", "execution": "client", "tools": [AGENTS]}
+SEARCH_TOOL = {"type": "tool_search", "execution": "client", "description": "Find more.", "parameters": SCHEMA}
+USER = {"role": "user", "content": "hi"}
+
+
+@pytest.mark.parametrize("item", [ADDED, SEARCHED], ids=["added", "found"])
+def test_tools_that_the_conversation_offers_are_offered_with_the_others_and_once(item: dict[str, object]) -> None:
+    found = sent(RESPONSES, input=[USER, item, item], tools=[PLAIN])["tools"]
+
+    assert [tool["function"]["name"] for tool in found] == ["close", "agents__close", "agents__patch"]
+    assert lost(RESPONSES, input=[USER, item]) == Lost()
+
+
+@pytest.mark.parametrize("item", [ADDED, SEARCHED], ids=["added", "found"])
+def test_a_call_of_one_of_them_comes_back_in_its_namespace(item: dict[str, object]) -> None:
+    around = Surroundings(CREATED_S, 7, {"input": Raw(json.dumps([USER, item]).encode())})
+    call = ToolCall("agents__patch", '{"input":"+a"}', "c1")
+
+    called = chat.completion("", to=chat.NOTHING_SPECIAL, tool_calls=[call])
+    (found,) = answered(RESPONSES, called, around=around)["output"]
+
+    assert (found["type"], found["namespace"], found["name"]) == ("custom_tool_call", "agents", "patch")
+
+
+@pytest.mark.parametrize("said", ['"additional_tools"', "null", '[{"role":"user","content":"\\"additional_tools\\""}]'])
+def test_a_conversation_that_only_speaks_of_them_offers_none(said: str) -> None:
+    assert named_in({"input": Raw(said.encode())}) == {}
+
+
+def test_the_clients_search_is_known_by_its_kind() -> None:
+    assert named_in({"tools": Raw(json.dumps([SEARCH_TOOL]).encode())}) == {
+        "tool_search": Named("tool_search", kind=SEARCH)
+    }
