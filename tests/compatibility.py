@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pointsman.domain.request import Dialect
 from tests.docs.pages import ROOT
-from tests.e2e import agents, compatible
+from tests.e2e import agent_task, agents, compatible
 from tests.e2e.compatible import CASES, SPOKEN
 from tests.e2e.engine import recital
 from tests.e2e.engine.engine import engine
@@ -16,6 +16,7 @@ from tests.integration.harness import group
 
 PAGE = ROOT / "docs" / "compatibility.md"
 SDKS, AGENTS = "sdks", "agents"  # the two tables
+NOT_RUN = "not run"
 CELLS = tuple(f"`{spoken}`" for spoken in SPOKEN)
 HEAD = ("client", "version", "asks in", *CELLS)
 
@@ -30,7 +31,7 @@ def sdk_rows() -> list[tuple[str, ...]]:
 
 
 def agent_rows() -> list[tuple[str, ...]]:
-    return [(agent.package, agent.version, f"`{agent.dialect}`") for agent in agents.AGENTS]
+    return [(agent.name, agent.version, f"`{agent.dialect}`") for agent in agents.AGENTS]
 
 
 def expected_of_sdks() -> Rows:
@@ -40,7 +41,8 @@ def expected_of_sdks() -> Rows:
 
 
 def expected_of_agents() -> Rows:
-    return {row: [compatible.OK] * len(SPOKEN) for row in agent_rows()}
+    cells = [[compatible.OK if spoken in agent.targets else NOT_RUN for spoken in SPOKEN] for agent in agents.AGENTS]
+    return dict(zip(agent_rows(), cells, strict=True))
 
 
 def found_of_sdks(folder: Path) -> Rows:
@@ -62,7 +64,11 @@ def found_of_agents(folder: Path) -> Rows:
 
 
 def _task(folder: Path, agent: agents.Agent, spoken: Dialect) -> str:
-    return agents.result(_made(folder / f"{agent.package.rpartition('/')[2]}-{spoken}"), agent, spoken)
+    if spoken not in agent.targets:
+        return NOT_RUN
+    return agent_task.result(
+        _made(folder / f"{agent.package.rpartition('/')[2]}-{agent.model}-{spoken}"), agent, spoken
+    )
 
 
 def _made(folder: Path) -> Path:
