@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pointsman.testing import Events, chat, keys
+from pointsman.testing import Events, chat, keys, stream_of
 from pointsman.testing.wire import Wire, chat_request
 from tests.e2e.served import KIB, play, served
 from tests.integration.callers import ask, text_of
@@ -234,3 +234,30 @@ def test_thirty_big_streams_that_are_left_at_once_hold_up_nobody(
     assert probe_s < 2 * PROBE_S
     assert closed_s < 0.25
     assert reasons == ["caller_gone"] * count
+
+
+@pytest.mark.full
+@pytest.mark.case("T74")
+def test_two_thousand_streams_for_a_minute_end_well_and_hold_little(tmp_path: Path, figure: Any) -> None:
+    """An event a second each: provider and callers, who share one core, can feed and read as much."""
+    count, events = 2_000, 60
+
+    async def story() -> tuple[float, list[tuple[int, str]]]:
+        minute = stream_of(*"x" * events, gap_s=1.0)
+        async with served(tmp_path, answer=minute, server={"limits": {"strangers_per_address": None}}) as gateway:
+            rss = gateway.rss_bytes()
+            wires = await dial(gateway.base_url, count, addresses=50)
+            for wire in wires:
+                wire.send(chat_request("chat", stream=True))
+            await asyncio.sleep(events / 2)
+            each = (gateway.rss_bytes() - rss) / count
+            replies = [await wire.reply(3.0 * events) for wire in wires]
+            for wire in wires:
+                wire.close()
+            return each, [(reply.status, text_of(reply)) for reply in replies]
+
+    each, answers = play(story)
+
+    figure(f"{each / KIB:.0f} KiB each")
+    assert answers == [(200, "x" * events)] * count
+    assert each <= 150_000

@@ -463,7 +463,8 @@ def test_connections_that_the_provider_closes_early_are_no_fault_to_anybody(run:
 
 
 @pytest.mark.case("T14", "I11")
-def test_alternating_callers_never_hear_what_is_left_over_from_each_other(run: Any, gateway: Any) -> None:
+@pytest.mark.parametrize("count", [500, pytest.param(10_000, marks=pytest.mark.full)])
+def test_alternating_callers_never_hear_what_is_left_over_from_each_other(run: Any, gateway: Any, count: int) -> None:
     """Every third answer is followed by another one, at once or a moment later."""
     foreign = head(200, (JSON_TYPE, ("content-length", "7"))) + b"foreign"
 
@@ -481,7 +482,7 @@ def test_alternating_callers_never_hear_what_is_left_over_from_each_other(run: A
             async def caller(name: str) -> None:
                 nonlocal wrong
                 async with await Wire.open(gw.base_url) as wire:
-                    for number in range(50):
+                    for number in range(count // 10):
                         tag = f"{name}-{number}"
                         wire.send(chat_request("chat", messages=[{"role": "user", "content": tag}]))
                         wrong += text_of(await wire.reply()) != tag
@@ -491,7 +492,7 @@ def test_alternating_callers_never_hear_what_is_left_over_from_each_other(run: A
                     callers.create_task(caller(f"tenant-{at}"))
             return wrong, len(a.log)
 
-    assert run(scenario()) == (0, 500)
+    assert run(scenario()) == (0, count)
 
 
 @pytest.mark.bug("L-08")
