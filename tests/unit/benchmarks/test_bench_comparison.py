@@ -31,4 +31,4 @@ def test_committed_page_is_laid_out_as_the_command_writes_it() -> None:
 def test_committed_page_meets_what_is_expected_or_says_so() -> None:
     text = PAGE.read_text(encoding="utf-8")
 
-    assert text.count(", met") + text.count(", NOT met") >= 2 * text.count("\n## ")
+    assert text.count(", met") + text.count(", NOT met") >= text.count("\n## ") > 0
