@@ -81,6 +81,32 @@ def test_other_dialects_are_scored_alike(world: World) -> None:
     assert world.exchange(responses).header("x-pointsman-target") == b"a/good"
 
 
+@pytest.mark.trap("31")
+def test_what_a_person_asked_decides_though_results_of_tools_came_last(world: World) -> None:
+    tools = [{"type": "function", "function": {"name": "f"}}]
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    turns = [
+        {"role": "user", "content": CODE},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "42"},
+    ]
+
+    reply = world.exchange(chat_request("chat", messages=turns, tools=tools))
+
+    assert reply.header("x-pointsman-target") == b"a/good"
+
+
+@pytest.mark.trap("30")
+def test_one_hard_request_of_a_session_does_not_keep_its_easy_ones_at_the_dear_target(world: World) -> None:
+    tools = [{"type": "function", "function": {"name": "f"}}]
+    easy = chat_request("chat", messages=[{"role": "user", "content": PLAIN}], session_id="s1")
+    hard = chat_request("chat", messages=[{"role": "user", "content": CODE}], tools=tools, session_id="s1")
+
+    served = [world.exchange(request).header("x-pointsman-target") for request in (easy, hard) * 5]
+
+    assert served == [b"a/cheap", b"a/good"] * 5
+
+
 @pytest.mark.req("D-074", "D-075", "D-076")
 def test_record_and_metrics_tell_buckets_and_no_word_of_the_prompt(run: Any, gateway: Any) -> None:
     tools = [{"type": "function", "function": {"name": "f"}}]
