@@ -58,7 +58,7 @@ bench-guard: build/compiled ## fail if a request costs far more than what benchm
 	  $(COMPILED) benchmarks.run --only unary --only large --only sse --rounds 5 --guard benchmarks/recorded.json \
 	  && exit 0; done; exit 1
 
-comparison: build/compiled ## write docs/comparison.md: all policies in the scenarios that expect something (hours)
+comparison: build/compiled ## write docs/comparison.md: all policies in all scenarios (hours)
 	$(COMPILED) benchmarks.comparison $(ARGS)
 
 bench-decide: $(VENV)/dev ## cost of a decision by strategy and number of targets; ARGS=--guard fails above the limit
