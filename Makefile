@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 COMPILED := EXPECTED_CORE=compiled PYTHONPATH=$(CURDIR)/build/compiled $(BIN)/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compiled test-full test-clients compatibility properties check requirements dialects bench comparison bench-decide bench-guard lock clean
+.PHONY: help demo test test-compiled test-full test-clients compatibility properties fuzz check requirements dialects bench comparison bench-decide bench-guard lock clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -30,6 +30,10 @@ compatibility: all-clients ## run every client that there is, and write what cam
 properties: build/compiled ## properties of routing, prices and signals, each with CASES cases (10,000: about 10 min)
 	PROPERTY_CASES=$(or $(CASES),10000) $(COMPILED) pytest -q -n 2 --durations 5 \
 	  $(addprefix tests/properties/test_,affinity.py expressions.py market.py prices.py routing.py scores.py signals.py)
+
+FUZZED := request_head sse chat responses messages retry_after configuration
+fuzz: $(VENV)/fuzz ## new inputs for each reader of foreign bytes, SECONDS=60 for each; stops at the first fault
+	for target in $(FUZZED); do $(BIN)/python -m tests.fuzz $$target $(or $(SECONDS),60) || exit 1; done
 
 # what a type checker believes, compiled code insists on: the tests of its packages run over both forms
 test-compiled: build/compiled ## the tests of the request path, over its compiled form
@@ -91,6 +95,10 @@ $(VENV)/runtime: $(VENV)/python requirements/runtime.txt requirements/build.txt 
 
 $(VENV)/dev: $(VENV)/runtime requirements/dev.txt
 	$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/fuzz: $(VENV)/dev requirements/fuzz.txt
+	$(PIP) install --require-hashes -r requirements/fuzz.txt
 	@touch $@
 
 # one environment per client: what they depend on differs from release to release
