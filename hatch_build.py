@@ -35,10 +35,14 @@ def modules(sources: Path) -> list[Path]:
 
 
 def _needs_an_interpreter(node: ast.AST) -> bool:
-    """What mypyc does not keep: keywords of a class, and the annotations by which msgspec reads and writes."""
+    """What mypyc does not keep: keywords of a class, and the annotations by which msgspec reads and writes.
+
+    Nor the attributes that a class of `logging` has by itself: collecting such an object as garbage is a crash.
+    """
     if not isinstance(node, ast.ClassDef):
         return False
-    return bool(node.keywords) or any(isinstance(base, ast.Name) and base.id == "Struct" for base in node.bases)
+    bases = [ast.unparse(base) for base in node.bases]
+    return bool(node.keywords) or any(base == "Struct" or base.startswith("logging.") for base in bases)
 
 
 def _compile(sources: Path, work: Path) -> list[Path]:

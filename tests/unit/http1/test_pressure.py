@@ -1,8 +1,11 @@
 import asyncio
 import logging
+import os
+import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,26 +21,27 @@ MIB = 1 << 20
 LIMIT_S = 0.05
 
 
-class Told(Memory):
-    """Uses as much as it is told."""
+class Told:
+    """Memory of which as much is used as a test says: in a file like the one of the system."""
 
-    def __init__(self) -> None:
-        super().__init__("/nowhere")
-        self.used = 0
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.use(0)
+        self.memory = Memory(str(file))
 
-    def used_bytes(self) -> int:
-        return self.used
+    def use(self, size_bytes: int) -> None:
+        self._file.write_text(f"0 {size_bytes // os.sysconf('SC_PAGE_SIZE')} 0 0 0 0 0\n", encoding="ascii")
 
 
 class Desk:
     """Everything that `Pressure` looks at, and what it has noted."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         loop = asyncio.get_running_loop()
-        self.watchdog, self.memory, self.waits_s = Watchdog(loop, 0.01), Told(), list[float]()
+        self.watchdog, self.told, self.waits_s = Watchdog(loop, 0.01), Told(folder / "statm"), list[float]()
         self.overload = Overload(LIMIT_S, 100 * MIB)
         self.edge = EdgeServer(Door(echo), LIMITS, self.watchdog)
-        pressure = Pressure(loop, self.overload, self.memory, self.edge, self.watchdog, self.waits_s.append)
+        pressure = Pressure(loop, self.overload, self.told.memory, self.edge, self.watchdog, self.waits_s.append)
         self.watchdog.watch(pressure)
 
     async def looks(self, count: int = 2) -> None:
@@ -48,10 +52,12 @@ class Desk:
 
 @asynccontextmanager
 async def desk() -> AsyncIterator[Desk]:
-    made = Desk()
-    made.watchdog.start()
-    yield made
-    made.watchdog.stop()
+    with tempfile.TemporaryDirectory() as folder:
+        made = Desk(Path(folder))
+        made.watchdog.start()
+        yield made
+        made.watchdog.stop()
+        made.told.memory.close()
 
 
 def fields(caplog: pytest.LogCaptureFixture) -> list[tuple[str, dict[str, Any]]]:
@@ -110,7 +116,7 @@ def test_each_step_of_memory_is_told_once_and_closes_the_door_at_the_last(
         closed = []
         async with desk() as made:
             for used in (50, 86, 93, 96, 96, 70):
-                made.memory.used = used * MIB
+                made.told.use(used * MIB)
                 await made.looks()
                 closed.append(made.edge.is_closed_to_new)
             assert made.overload.memory.step is MemoryStep.PLENTY
