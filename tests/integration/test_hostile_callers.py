@@ -299,7 +299,7 @@ def test_a_bomb_of_json_holds_nobody_up(run: Any, gateway: Any, name: str) -> No
             return status
 
     assert run(scenario()) == (200 if name in PASSING else 400)
-    assert longest_s < 2 * LAG_S  # caller, gateway and provider share this loop
+    assert longest_s < 4 * LAG_S  # caller, gateway and provider share this loop; seconds without the limits
 
 
 NESTED = {
