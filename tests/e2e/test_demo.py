@@ -202,7 +202,7 @@ def test_strategy_is_the_one_that_was_asked_for(strategy: str, tmp_path: Path) -
 
     assert running.value_of("models") == f"demo ({strategy}, weights 60/30/10), demo-failover"
     decides = "blend" if strategy == ADAPTIVE else strategy
-    warming_up = {b"fallback", b"exploration"} if decides == "blend" else set()
+    warming_up = {b"fallback", b"exploration"} if decides in {"blend", "dynamic_score"} else set()
     assert replies[0].header("x-pointsman-mode") in {STRATEGIES[decides].mode.encode(), *warming_up}
 
 
