@@ -21,6 +21,18 @@ class OutcomeClass(StrEnum):
     CALLER_GONE = "caller_gone"
 
 
+# failures that are the fault of a target: the others are about the request, its caller, or a limit
+TARGET_FAULTS = frozenset(
+    (
+        OutcomeClass.BROKEN_STREAM,
+        OutcomeClass.BAD_PAYLOAD,
+        OutcomeClass.CREDENTIAL_FAULT,
+        OutcomeClass.MISSING,
+        OutcomeClass.UPSTREAM_FAULT,
+    )
+)
+
+
 class Usage(Leaf):
     """Tokens as the provider counted them, the same in every dialect; None means it did not say."""
 

@@ -6,7 +6,7 @@ How fast it writes, and what its failed attempts cost: time until a failure, tim
 import math
 from collections.abc import Sequence
 
-from pointsman.domain.outcome import Outcome, OutcomeClass
+from pointsman.domain.outcome import TARGET_FAULTS, Outcome, OutcomeClass
 from pointsman.domain.usual import DECODE_TOKENS_PER_S
 from pointsman.domain.value import Leaf
 from pointsman.signals.decayed_mean import DecayedMean
@@ -20,15 +20,6 @@ _LOSS_MASS = 3.0
 _FAULT_S = 1.0  # until a failure, before any is known
 _REJECTION_S = 0.2  # until a 429
 _MIN_WEIGHT = 0.5  # answers, below which a speed is not used to tell a unary answer's first token
-_FAULTS = frozenset(
-    (
-        OutcomeClass.BROKEN_STREAM,
-        OutcomeClass.BAD_PAYLOAD,
-        OutcomeClass.CREDENTIAL_FAULT,
-        OutcomeClass.MISSING,
-        OutcomeClass.UPSTREAM_FAULT,
-    )
-)
 
 
 class Decode(Leaf):
@@ -64,7 +55,7 @@ class Money:
                 self._observe_speed(outcome, now)
         elif outcome.outcome_class is OutcomeClass.RATE_LIMITED:
             self._rejections.observe(max(outcome.duration_s, 0.0), now)
-        elif outcome.outcome_class in _FAULTS:
+        elif outcome.outcome_class in TARGET_FAULTS:
             self._faults.observe(max(outcome.duration_s, 0.0), now)
             usage = outcome.usage
             self._input.observe(0.0 if usage is None else max(usage.input_tokens or 0, 0), now)

@@ -4,7 +4,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 
-from pointsman.domain.outcome import Outcome, OutcomeClass
+from pointsman.domain.outcome import TARGET_FAULTS, Outcome, OutcomeClass
 from pointsman.domain.value import Leaf
 
 _SLOTS = 60  # what is forgotten goes in sixtieths: by then a minute in ten counts a second more or less
@@ -14,15 +14,6 @@ _HIGH = 0.95
 _ATTEMPTS, _ERRORS, _TIMEOUTS, _RESCUED, _TOKENS, _SECONDS, _TIMES = range(7)
 _TTFBS = _TIMES + _BUCKETS
 _WIDTH = _TTFBS + _BUCKETS
-_FAULTS = frozenset(
-    (
-        OutcomeClass.BROKEN_STREAM,
-        OutcomeClass.BAD_PAYLOAD,
-        OutcomeClass.CREDENTIAL_FAULT,
-        OutcomeClass.MISSING,
-        OutcomeClass.UPSTREAM_FAULT,
-    )
-)
 _TIMEOUT = "timeout"  # in the detail of an outcome
 
 
@@ -107,7 +98,7 @@ def _counted(outcome: Outcome) -> list[tuple[int, float]]:
     """What an outcome adds, by place in the sums."""
     if outcome.outcome_class is OutcomeClass.OK:
         return [(_ATTEMPTS, 1.0), *_timed(outcome)]
-    if outcome.outcome_class in _FAULTS:
+    if outcome.outcome_class in TARGET_FAULTS:
         is_timeout = _TIMEOUT in outcome.detail
         found = [(_ATTEMPTS, 1.0), (_TIMEOUTS if is_timeout else _ERRORS, 1.0)]
     elif outcome.outcome_class is OutcomeClass.RATE_LIMITED:

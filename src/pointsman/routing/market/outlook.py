@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
+from pointsman.domain.decision import Estimate
 from pointsman.domain.derived import derived
 from pointsman.domain.price import Price, estimate_usd
 from pointsman.domain.target import ModelGroup
@@ -11,7 +12,7 @@ from pointsman.domain.usual import DECODE_TOKENS_PER_S, PREFILL_TOKENS_PER_S, SE
 from pointsman.domain.value import Value
 from pointsman.domain.view import RARE_RATIO, TYPICAL_INPUT_TOKENS, GroupView, MarketView, Measured
 from pointsman.routing.market import edge
-from pointsman.routing.market.adjusted import Quote, adjusted, capped
+from pointsman.routing.market.adjusted import Parts, Quote, adjusted, capped
 from pointsman.routing.market.draws import draws
 from pointsman.routing.market.worth import Worth, reference_usd, worth
 
@@ -40,6 +41,17 @@ class Outlook(Value):
     ) -> float:
         """What a request would be charged; where nobody knows, as at the dearest target."""
         return estimate_usd(price or self.dearest, input_tokens, output_tokens, cached_tokens) or 0.0
+
+    def prices(self, quotes: Sequence[Quote], estimates: Sequence[Estimate]) -> list[Parts]:
+        """The parts of each candidate's adjusted price for one request, of which `estimates` know the length."""
+        output = estimates[0].output_tokens
+        tokens_usd = [
+            self.tokens_usd(None, found.input_tokens, output, found.cached_tokens)
+            if found.cost_usd is None
+            else found.cost_usd
+            for found in estimates
+        ]
+        return adjusted(quotes, tokens_usd, [found.input_tokens - found.cached_tokens for found in estimates], output)
 
 
 _made: WeakKeyDictionary[MarketView, Outlook] = WeakKeyDictionary()  # as long as the view is in use

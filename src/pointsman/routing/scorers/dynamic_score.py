@@ -18,7 +18,6 @@ from pointsman.domain.view import Measured
 from pointsman.routing.complexity import Shape, shape_of
 from pointsman.routing.expressions.compiled import Expression, compiled
 from pointsman.routing.expressions.tree import ScoreName
-from pointsman.routing.market.adjusted import adjusted
 from pointsman.routing.market.outlook import outlook_of
 from pointsman.routing.score_terms import USUAL, applied, preferred
 from pointsman.routing.scorers.contest import SCORE, Contest, Verdict
@@ -162,17 +161,9 @@ def _qualities(contest: Contest, shape: Shape) -> _Column:
 
 def _adjusted_prices(contest: Contest, shape: Shape) -> _Column:
     """The lowest adjusted price beside each one's, as `market` works it out."""
-    outlook, found = outlook_of(contest.group, contest.view), contest.estimates
-    output = found[0].output_tokens
-    tokens_usd = [
-        outlook.tokens_usd(None, each.input_tokens, output, each.cached_tokens)
-        if each.cost_usd is None
-        else each.cost_usd
-        for each in found
-    ]
+    outlook = outlook_of(contest.group, contest.view)
     quotes = [outlook.quotes[index] for index in contest.candidates]
-    rows = adjusted(quotes, tokens_usd, [each.input_tokens - each.cached_tokens for each in found], output)
-    return to_least([row[-1] for row in rows])
+    return to_least([row[-1] for row in outlook.prices(quotes, contest.estimates)])
 
 
 _Score = Callable[[Contest, Shape], _Column]

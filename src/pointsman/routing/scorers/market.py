@@ -11,7 +11,7 @@ from pointsman.domain.opinion import FallbackReason
 from pointsman.domain.target import ModelGroup
 from pointsman.domain.view import ProbeView
 from pointsman.routing.market import edge
-from pointsman.routing.market.adjusted import PARTS, Parts, adjusted
+from pointsman.routing.market.adjusted import PARTS, Parts
 from pointsman.routing.market.draws import draws
 from pointsman.routing.market.outlook import DRAWS, Outlook, outlook_of
 from pointsman.routing.scorers.contest import SCORE, Contest, Verdict, by_weight
@@ -73,15 +73,7 @@ def _rows(contest: Contest, outlook: Outlook, admitted: Sequence[bool]) -> list[
         outlook.quotes[index] if is_in else outlook.refused[index]
         for index, is_in in zip(contest.candidates, admitted, strict=True)
     ]
-    estimates = contest.estimates
-    output = estimates[0].output_tokens
-    tokens_usd = [
-        outlook.tokens_usd(None, found.input_tokens, output, found.cached_tokens)
-        if found.cost_usd is None
-        else found.cost_usd
-        for found in estimates
-    ]
-    return adjusted(quotes, tokens_usd, [found.input_tokens - found.cached_tokens for found in estimates], output)
+    return outlook.prices(quotes, contest.estimates)
 
 
 def _but_home(contest: Contest, usd: Sequence[float]) -> tuple[float | None, ...]:
